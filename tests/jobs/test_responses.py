@@ -245,7 +245,7 @@ def test_labels_are_loaded_only_to_be_written(
 def test_views_are_made_on_the_cores_asked_for(
     tmp_path: Path, capture: Path, threads: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from neardup.files.reading.jsonl import in_order
+    from neardup.files.reading.jsonl import map_in_order
     from neardup.http.captures import reader
     from neardup.http.views import ViewBuilder
 
@@ -259,7 +259,7 @@ def test_views_are_made_on_the_cores_asked_for(
 
     def counted(*arguments: Any) -> Any:
         pools.append(arguments)
-        return in_order(*arguments)
+        return map_in_order(*arguments)
 
     monkeypatch.setattr(ViewBuilder, "build", build)
     monkeypatch.setattr(reader, "in_order", counted)

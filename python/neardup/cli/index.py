@@ -484,7 +484,7 @@ def export(path: Path, own: ExportOptions, output: PrintQuietOptions) -> int:
     if output.as_json:
         print(json.dumps({"documents": count, "file": str(own.out)}, ensure_ascii=False))
     elif not output.quiet:
-        console.error(f"wrote {count:,} documents to {writing.shown(own.out) or own.out}")
+        console.error(f"wrote {count:,} documents to {writing.stdout_label(own.out) or own.out}")
     return DONE
 
 

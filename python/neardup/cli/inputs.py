@@ -110,7 +110,7 @@ def check_output(path: Path, inputs: Sequence[str], option: str, **settings: Any
     from neardup.files import writing
 
     try:
-        writing.check(path, inputs, **settings)
+        writing.check_output(path, inputs, **settings)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=option) from error
 

@@ -225,8 +225,8 @@ def _short(value: object) -> str:
 
 def export_documents(documents: Iterable[Stored], path: Path, bits: int, *, texts: bool) -> int:
     """Write documents to a file, with their texts if these are stored; return how many."""
-    writing.check(path)
-    path = writing.in_full(path, ".jsonl")
+    writing.check_output(path)
+    path = writing.with_ending(path, ".jsonl")
     # Only JSON lines have objects; elsewhere metadata is a string of JSON.
     as_object = all_endings()[ending(path.name)] == "jsonl"
     columns = {"id": str, "text": str, "metadata": dict if as_object else str, "fingerprint": str}

@@ -16,7 +16,7 @@ from neardup.files import writing
 from neardup.files.reading.batch import Reading
 from neardup.files.reading.formats import STDIN, name_of
 from neardup.files.reading.inputs import check_options, expand, read_batches, read_text
-from neardup.files.reading.records import DEFAULT_ID, columns_of
+from neardup.files.reading.records import DEFAULT_ID, list_columns
 from neardup.jobs import reference
 from neardup.jobs.captures import reading_with_views
 from neardup.jobs.job import check_language
@@ -283,15 +283,15 @@ class _Check:
         options = self._options
         inputs = [*self._inputs, *self._against]
         if options.out is not None:
-            writing.check(options.out, inputs)
+            writing.check_output(options.out, inputs)
         if options.html is not None:
             if self._is_one_page:
-                writing.check(options.html, inputs, endings=PAGE_ENDINGS)
+                writing.check_output(options.html, inputs, endings=PAGE_ENDINGS)
             else:
                 writing.check_folder(options.html)
         if options.out is not None and options.html is not None:
             paths = (options.out, options.html)
-            names = {writing.shown(path) or os.path.abspath(path) for path in paths}
+            names = {writing.stdout_label(path) or os.path.abspath(path) for path in paths}
             if len(names) == 1:
                 raise ValueError(f"{options.out}: named for two outputs; give each its own file")
         if options.lang is not None:
@@ -315,7 +315,9 @@ class _Check:
             if options.html is not None:
                 options.progress.stage("writing the pages", None, "documents")
                 self._write_pages(options.html, found)
-        return [writing.shown(path) or str(path) for path in (options.out, options.html) if path]
+        return [
+            writing.stdout_label(path) or str(path) for path in (options.out, options.html) if path
+        ]
 
     def _write_pages(self, path: Path, found: Copying) -> None:
         from neardup.reports.copying import CopyingReport, render_file, render_folder
@@ -376,7 +378,7 @@ class _Authors:
         if not self._seen or any(self._seen.values()):
             return
         names = self._column_names()
-        there = "the inputs have no columns" if names is None else f"there is {columns_of(names)}"
+        there = "the inputs have no columns" if names is None else f"there is {list_columns(names)}"
         raise NothingReadError(
             f"no column {self._column!r} ({there}), which --author-column names; "
             "nothing was written"

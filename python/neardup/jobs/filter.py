@@ -25,7 +25,13 @@ from neardup.files.reading.batch import BOM, Note, Reading, Report, Unreadable
 from neardup.files.reading.formats import STDIN, name_of
 from neardup.files.reading.inputs import ignore
 from neardup.files.reading.records import BadRecordError, fields_of, parse_record
-from neardup.files.reading.streams import UNKNOWN, DamagedError, has_nul, not_utf8, nul_hint
+from neardup.files.reading.streams import (
+    NAME_THE_ENCODING,
+    DamagedError,
+    nul_hint,
+    report_not_utf8,
+    report_nul,
+)
 from neardup.jobs.options import UnreadableError
 
 if TYPE_CHECKING:
@@ -159,7 +165,7 @@ def parse_records(
     for line, data in _strip_lines(lines, name, reading, report):
         text = batch.decode(data)
         if not isinstance(text, str):
-            report(not_utf8(name, line.number, text, None))
+            report(report_not_utf8(name, line.number, text, None))
         elif not reading.lines:
             try:
                 fields = fields_of(parse_record(text), reading)
@@ -169,7 +175,7 @@ def parse_records(
             else:
                 yield Record(line, fields.id, fields.text)
         elif "\0" in text:
-            report(has_nul(name, line.number, data))
+            report(report_nul(name, line.number, data))
         else:
             yield Record(line, None, text)
 
@@ -240,7 +246,7 @@ def _conversion(name: str, encoding: str) -> str:
 
 def _filter_hint(name: str, hint: str) -> str:
     """Replace --encoding in a hint: the filter passes bytes on, so it has no such option."""
-    if hint == UNKNOWN:
+    if hint == NAME_THE_ENCODING:
         return f"{_conversion(name, 'ENCODING')}, with an encoding such as gb18030 or latin-1"
     return re.sub(r"use --encoding (\S+)", lambda found: _conversion(name, found[1]), hint)
 

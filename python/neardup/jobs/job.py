@@ -22,7 +22,7 @@ from neardup.engines import engine
 from neardup.files import writing
 from neardup.files.reading.formats import ending
 from neardup.files.reading.inputs import check_options, expand
-from neardup.files.reading.locations import copied, spooled_stdin
+from neardup.files.reading.locations import fetched_once, spooled_stdin
 from neardup.jobs import reference
 from neardup.jobs.captures import texts_of_job
 from neardup.jobs.options import Options, Summary, peak_memory, refuse_bad_options
@@ -143,16 +143,16 @@ class Job:
     def _check_outputs(self) -> None:
         options, inputs = self.options, [*self.inputs, *self.against, *self.collections]
         if self.name != "dedup":
-            writing.check(self.out, inputs)
+            writing.check_output(self.out, inputs)
         if self.quarantine is not None and (options.quarantine or self.quarantine.exists()):
-            writing.check(self.quarantine, inputs)
+            writing.check_output(self.quarantine, inputs)
         for path in (options.removed, options.kinds):
             if path is not None:
-                writing.check(path, inputs)
+                writing.check_output(path, inputs)
         if options.report is not None:
-            writing.check(options.report, inputs, endings=(".html", ".htm"))
+            writing.check_output(options.report, inputs, endings=(".html", ".htm"))
         outputs = [self.out, self.quarantine, options.removed, options.kinds, options.report]
-        names = [writing.shown(path) or os.path.abspath(path) for path in outputs if path]
+        names = [writing.stdout_label(path) or os.path.abspath(path) for path in outputs if path]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"{name}: named for two outputs; give each its own file")
@@ -170,7 +170,7 @@ class Job:
                 stack.enter_context(opened_by_spark(self.engine.session))
             if self.name == "dedup":
                 # Kept records are copied from this download; a second one might differ.
-                stack.enter_context(copied(self.inputs, self.work_parent))
+                stack.enter_context(fetched_once(self.inputs, self.work_parent))
                 with refuse_bad_options():
                     others = [*self.against, *self.collections]
                     writing.check_kept(self.out, self.inputs, self.reading, others=others)
@@ -278,7 +278,7 @@ class Job:
         with writing.together():
             yield written
             corpus.check_unchanged()
-            self.summary.files += [writing.shown(path) or str(path) for path in written]
+            self.summary.files += [writing.stdout_label(path) or str(path) for path in written]
             self.write_quarantine(corpus)
             if self.options.report is not None:
                 from neardup.jobs.report import write_report
@@ -293,7 +293,7 @@ class Job:
         with writing.open_rows(path, QUARANTINE_COLUMNS, guard=self.options.guard) as write:
             for problem in corpus.problems(corpus.unreadable):
                 write(dict(zip(QUARANTINE_COLUMNS, problem, strict=True)))
-        self.summary.files.append(writing.shown(path) or str(path))
+        self.summary.files.append(writing.stdout_label(path) or str(path))
 
     def finish(self) -> Summary:
         """Complete the summary, and return it."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.files.reading import inputs
-from neardup.files.reading.batch import Document, Note, group_documents, make
+from neardup.files.reading.batch import Document, Note, group_documents, make_batch
 from neardup.near.matches import Clusters
 from neardup.text.views import view_prose
 
@@ -264,7 +264,9 @@ def batches(path: str) -> Iterator[Batch]:
         for some in group_documents(documents):
             # They have no position in a file.
             nowhere = np.zeros((len(some), 2), dtype=np.int64)
-            yield make([x.id for x in some], [x.text for x in some], nowhere, nowhere[:, 0], None)
+            yield make_batch(
+                [x.id for x in some], [x.text for x in some], nowhere, nowhere[:, 0], None
+            )
 
 
 def stamp(path: str) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup import _core
 from neardup._util.arrow import number_array, string_array
-from neardup.files.writing.new_file import named
+from neardup.files.writing.new_file import naming_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -223,7 +223,7 @@ class Spool:
     def problem(self, found: Unreadable) -> None:
         self.unreadable += 1
         row = dict(zip(found._fields, found, strict=True))
-        with named(self.folder / PROBLEMS):
+        with naming_file(self.folder / PROBLEMS):
             self._problems.write(json.dumps(row, ensure_ascii=False) + "\n")
 
     def add(self, batch: Batch, made: Precomputed) -> None:
@@ -255,7 +255,7 @@ class Spool:
     def _add_facts(self, facts: pa.RecordBatch) -> None:
         import pyarrow as pa
 
-        with named(self.folder / FACTS):
+        with naming_file(self.folder / FACTS):
             if self._facts is None:
                 file = self._stack.enter_context((self.folder / FACTS).open("wb"))
                 writer = pa.ipc.new_file(pa.PythonFile(file, "w"), facts.schema)
@@ -322,7 +322,7 @@ class Spool:
         self._put(name, kept.data.cast("B") if kept.size else b"")
 
     def _put(self, name: str, data: memoryview | bytes) -> None:
-        with named(self.folder / name):
+        with naming_file(self.folder / name):
             self._columns[name].write(data)
 
 
@@ -333,7 +333,7 @@ def spooling(folder: Path, recipe: Recipe, *, facts: bool = False) -> Iterator[S
         spool = Spool(folder, recipe, stack, facts=facts)
         yield spool
         # A full disk is often noticed only when files are closed.
-        with named(folder):
+        with naming_file(folder):
             stack.close()
             spool.write_index()
 

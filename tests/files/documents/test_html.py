@@ -122,7 +122,7 @@ def test_markup_that_never_ends(part: str) -> None:
 def test_depth_is_not_hidden_by_tags_that_end_nothing(part: str) -> None:
     limit = 2 * html_nesting.DEPTH + html_nesting.FORMATS + 16
     markup = f"<p>first</p>{part * 4_000}<p>last"
-    flat = LexborHTMLParser(html_nesting.flattened(markup))
+    flat = LexborHTMLParser(html_nesting.flatten_markup(markup))
     assert depth_of(flat) < limit < depth_of(LexborHTMLParser(markup))
     assert "first" in html.html_text(markup, MOST)
 
@@ -144,7 +144,7 @@ def depth_of(parser: LexborHTMLParser) -> int:
 def test_open_formatting_is_not_made_anew_without_end(end: str) -> None:
     opened = "".join(f"<b id={at}>{end}" for at in range(300))
     markup = f"<div>{opened}</div>" + "<p>word" * 300
-    flat = LexborHTMLParser(html_nesting.flattened(markup))
+    flat = LexborHTMLParser(html_nesting.flatten_markup(markup))
     assert len(flat.css("b")) <= 2 * html_nesting.FORMATS * 600
     assert len(LexborHTMLParser(markup).css("b")) > 80_000
     assert html.html_text(markup, MOST).split() == ["word"] * 300
@@ -159,7 +159,7 @@ def test_pages_of_ordinary_depth_stay_as_they_are() -> None:
     item = "<li><a href='>'>one</a> <b>two</b><svg><path d=x /><title>t</title></svg></li>"
     row = "<tr><td><div><p>a<p>b</div><td><font size=1>c</font></tr>"
     markup = f"<ul>{item * 2000}</ul><table>{row * 2000}</table><div><span></div>" * 2
-    assert html_nesting.flattened(markup) == markup
+    assert html_nesting.flatten_markup(markup) == markup
 
 
 def test_what_the_parser_refuses_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +179,7 @@ def test_what_is_nested_too_deeply_keeps_its_text() -> None:
     markup = "<div>" * depth + inner + "</div>" * depth + "<h1>last</h1>"
     text = html.html_text(markup, MOST)
     assert text == "one\n\ntwo\n\nlast"
-    flat = html_nesting.flattened(markup)
+    flat = html_nesting.flatten_markup(markup)
     assert flat.count("<div>") - 2 == flat.count("</div>") == html_nesting.DEPTH
 
 
@@ -188,8 +188,8 @@ def test_what_is_nested_too_deeply_keeps_its_text() -> None:
 def test_what_is_not_deep_is_not_touched(parts: list[str]) -> None:
     markup = "".join(parts)
     padded = "<br>" * html_nesting.DEPTH + markup
-    assert html_nesting.flattened(padded) == padded
-    assert html_nesting.flattened(markup) == markup
+    assert html_nesting.flatten_markup(padded) == padded
+    assert html_nesting.flatten_markup(markup) == markup
 
 
 def page(declared: str, text: str, encoding: str) -> bytes:

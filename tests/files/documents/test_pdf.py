@@ -85,7 +85,7 @@ def test_a_paragraph_may_go_on_on_the_next_page() -> None:
     ],
 )
 def test_hyphens(text: str, expected: str) -> None:
-    assert pdf.unbroken(text) == expected
+    assert pdf.join_hyphenated(text) == expected
 
 
 IMAGE = b"""q 600 0 0 700 0 0 cm

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.documents.prose import MOST_TABLES, Prose, squeezed
+from neardup.files.documents.prose import MAX_NESTED_TABLES, Prose, collapse_space
 from neardup.files.reading.formats import UnreadableDocumentError
 
 MOST = 1 << 20
@@ -74,7 +74,7 @@ def test_lines_in_a_cell_are_one() -> None:
 
 def test_tables_in_tables() -> None:
     prose = Prose(MOST)
-    for _ in range(3 * MOST_TABLES):
+    for _ in range(3 * MAX_NESTED_TABLES):
         prose.begin_row()
     prose.add("in")
     prose.end_cell()
@@ -108,7 +108,7 @@ def test_rows_that_never_end_or_never_began() -> None:
     ],
 )
 def test_space(text: str, expected: str) -> None:
-    assert squeezed(text) == expected
+    assert collapse_space(text) == expected
 
 
 def test_halves_of_characters_are_put_together() -> None:

@@ -109,7 +109,7 @@ def test_what_is_no_rtf() -> None:
 
 
 def test_groups_in_one_another_have_a_limit() -> None:
-    most = rtf.MOST_GROUPS - 1  # the file itself is one
+    most = rtf.MAX_GROUPS - 1  # the file itself is one
     assert seen("{" * most + "deep" + "}" * most) == "deep"
     begun = time.monotonic()
     for part in ("{", r"{\v", r"{\footnote a"):

@@ -218,7 +218,7 @@ def test_a_bomb_that_lies_about_its_size(tmp_path: Path, kind: str) -> None:
 
 
 def test_what_comes_out_is_counted_whatever_the_list_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = zipped_xml.Parts(document_files.zipped({"a": b"x" * 1000}), 500)
+    parts = zipped_xml.ZipEntries(document_files.zipped({"a": b"x" * 1000}), 500)
 
     class Endless(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
@@ -234,7 +234,7 @@ def test_what_comes_out_is_counted_whatever_the_list_says(monkeypatch: pytest.Mo
 
 
 def test_all_parts_count_together() -> None:
-    parts = zipped_xml.Parts(document_files.zipped({"a": b"x" * 600, "b": b"y" * 600}), 1000)
+    parts = zipped_xml.ZipEntries(document_files.zipped({"a": b"x" * 600, "b": b"y" * 600}), 1000)
     assert len(parts.read("a")) == 600
     with pytest.raises(
         UnreadableDocumentError, match=r"holds more than 1,000 bytes .*\(b alone has 600"
@@ -243,10 +243,10 @@ def test_all_parts_count_together() -> None:
 
 
 def test_more_parts_than_any_document_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zipped_xml, "MOST_PARTS", 3)
-    zipped_xml.Parts(document_files.zipped(dict.fromkeys("abc", "")), 1000)
+    monkeypatch.setattr(zipped_xml, "MAX_ENTRIES", 3)
+    zipped_xml.ZipEntries(document_files.zipped(dict.fromkeys("abc", "")), 1000)
     with pytest.raises(UnreadableDocumentError, match="a zip of more than 3 parts"):
-        zipped_xml.Parts(document_files.zipped(dict.fromkeys("abcd", "")), 1000)
+        zipped_xml.ZipEntries(document_files.zipped(dict.fromkeys("abcd", "")), 1000)
 
 
 LAUGHS = (
@@ -300,7 +300,7 @@ def test_files_of_just_the_limit(tmp_path: Path, kind: str, over: int) -> None:
         return
     batches, problems = read(path, max_document=most)
     if over:
-        size = document.size_of(most)
+        size = document.format_size(most)
         assert problems == [f" the file is longer than {size}; allow more with --max-document"]
     else:
         assert texts(batches) == ["hello world"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files.reading import compression
-from neardup.files.reading.compression import BETWEEN, Members
+from neardup.files.reading.compression import RECORD_GAP, Members
 
 
 def unpacked(data: bytes, size: int = 1000) -> tuple[bytes, Members]:
@@ -37,7 +37,7 @@ def test_whole_members_are_what_gzip_says(
 ) -> None:
     data = b"".join(gzip.compress(part) + bytes(zeros) for part in parts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compression, "GZIP_PIECE", piece)
+        patch.setattr(compression, "GZIP_CHUNK_BYTES", piece)
         found, members = unpacked(data, size)
     assert found == b"".join(parts)
     assert members.breaks == []
@@ -59,7 +59,7 @@ def test_behind_a_damaged_member_the_next_is_read(size: int, where: float) -> No
     assert damage.stored == start
     assert damage.resumed == start + len(bad)
     middle = found[len(b"".join(records[:2])) : -len(b"".join(records[3:]))]
-    assert middle == b"" or middle.endswith(BETWEEN)
+    assert middle == b"" or middle.endswith(RECORD_GAP)
 
 
 def test_a_file_that_is_cut_gives_what_is_there() -> None:

@@ -173,7 +173,7 @@ def test_dotted_columns_keys_and_other_columns(tmp_path: Path) -> None:
 
 
 def test_a_record_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_records, "PIECE", 16)
+    monkeypatch.setattr(json_records, "CHUNK_BYTES", 16)
     path = tmp_path / "a.json"
     path.write_text(json.dumps([{"text": "short"}, {"text": "x" * 500}]))
     batches, problems = read(path, max_document=100)
@@ -200,7 +200,7 @@ def test_a_large_array_is_not_held_in_memory(tmp_path: Path) -> None:
     values = iter(json_records.Values(ByteStream("a.json", raw)))
     for _ in range(100_000):
         next(values)
-    assert raw.given < 14 * 100_000 + 4 * json_records.PIECE
+    assert raw.given < 14 * 100_000 + 4 * json_records.CHUNK_BYTES
 
 
 JSON = st.recursive(
@@ -228,7 +228,7 @@ def test_values_are_those_of_the_json_module(
     text = written(records) if in_array else " ".join(map(written, records))
     data = text.encode("utf-8", "surrogatepass")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_records, "PIECE", piece)
+        patch.setattr(json_records, "CHUNK_BYTES", piece)
         found = list(json_records.Values(ByteStream("a.json", io.BytesIO(data))))
     if not any("\ud800" <= char <= "\udfff" for char in text):
         assert [value.value for value in found] == records

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files.reading import compression
-from neardup.files.reading.compression import BETWEEN, ZSTD_MAGIC, Frames
+from neardup.files.reading.compression import RECORD_GAP, ZSTD_MAGIC, Frames
 
 SKIPPED = b"\x5d\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"hello"
 
@@ -28,7 +28,7 @@ def unpacked(data: bytes, size: int = 1000) -> tuple[bytes, Frames]:
     frames = Frames(io.BytesIO(data), b"WARC/")
     parts = []
     while part := frames.read(size):
-        assert len(part) <= max(size, len(BETWEEN))
+        assert len(part) <= max(size, len(RECORD_GAP))
         parts.append(part)
     return b"".join(parts), frames
 
@@ -85,10 +85,10 @@ def test_what_a_frame_gave_before_the_damage_is_kept() -> None:
     middle = len(frame) // 2
     frame[middle : middle + (200 << 10)] = b"\xff" * (200 << 10)
     found, frames = unpacked(bytes(frame) + packed(record(1, 1000)))
-    given, between, after = found.partition(BETWEEN + record(1, 1000))
+    given, between, after = found.partition(RECORD_GAP + record(1, 1000))
     # Without a checksum only the heads of blocks tell of the damage, one in 128 KiB.
     assert given[: middle - 1000] == data[: middle - 1000]
-    assert (between, after) == (BETWEEN + record(1, 1000), b"")
+    assert (between, after) == (RECORD_GAP + record(1, 1000), b"")
     assert len(frames.breaks) == 1
 
 
@@ -113,7 +113,7 @@ def test_bytes_that_look_like_a_frame_are_not_taken_for_one() -> None:
 
 
 def test_bytes_made_to_look_like_frames_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compression, "MOST_TRIES", 100)
+    monkeypatch.setattr(compression, "MAX_FALSE_MAGIC", 100)
     data = packed(record(1, 10)) + b"junk" + ZSTD_MAGIC * 100_000 + packed(record(2, 10))
     found, frames = unpacked(data)
     assert found == record(1, 10)
@@ -129,4 +129,4 @@ def test_damage_everywhere_ends() -> None:
             data[chance.randrange(len(data))] = chance.randrange(256)
         found, _ = unpacked(bytes(data))
         # A block may be made one of equal bytes.
-        assert len(found) <= 50 * (compression.MOST_BLOCK + 300)
+        assert len(found) <= 50 * (compression.MAX_BLOCK_BYTES + 300)

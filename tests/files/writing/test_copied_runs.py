@@ -29,7 +29,7 @@ def copied(tmp_path: Path, runs: list[tuple[int, int]]) -> bytes:
 def test_runs_of_just_the_limits(
     tmp_path: Path, length: int, gap: int, kernel: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new_file, "WINDOW", 100)
+    monkeypatch.setattr(new_file, "COPY_BYTES", 100)
     monkeypatch.setattr(new_file, "LONG_RUN", 300)
     if not kernel:
         monkeypatch.delattr("os.copy_file_range", raising=False)
@@ -42,7 +42,7 @@ def test_runs_of_just_the_limits(
 def test_just_so_many_pieces_at_a_time(
     tmp_path: Path, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new_file, "MOST_VIEWS", 4)
+    monkeypatch.setattr(new_file, "MAX_BUFFERS", 4)
     taken: list[int] = []
     write = new_file._write_all
 

@@ -104,9 +104,11 @@ def test_lines_are_byte_for_byte_the_chosen_ones(
         found += (batch.lines - 1).tolist()
     chosen = [at for at in range(len(found)) if random.random() < 0.6]
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("LONG_RUN", "WINDOW", "MOST_VIEWS"):
+        for name in ("LONG_RUN", "COPY_BYTES", "MAX_BUFFERS"):
             patch.setattr(f"neardup.files.writing.new_file.{name}", random.choice([1, 8, 512]))
-        patch.setattr("neardup.files.writing.record_writer.PIECE", random.choice([1, 5, 1 << 20]))
+        patch.setattr(
+            "neardup.files.writing.record_writer.CHUNK_BYTES", random.choice([1, 5, 1 << 20])
+        )
         keep(out, [path], [chosen], lines=True)
     assert unpack(out) == b"".join(records[found[at]] for at in chosen)
 

@@ -166,7 +166,7 @@ def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, me
     Path("in.csv").write_text("x")
     for inputs in (["in.csv"], [Path("in.csv").resolve().as_uri(), "s3://a/b", "-"]):
         with pytest.raises(ValueError, match=message):
-            writing.check(Path(name), inputs)
+            writing.check_output(Path(name), inputs)
 
 
 def test_a_limit_on_the_size_of_files_is_told(

@@ -27,7 +27,7 @@ def written(folder: Path, *entries: Any, **more: Any) -> Path:
 def test_entries_are_found_wherever_they_stand(
     tmp_path: Path, indent: int | None, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_records, "PIECE", piece)
+    monkeypatch.setattr(json_records, "CHUNK_BYTES", piece)
     entries = [har_entry(each) for each in answers()]
     deep = {"entries": [1, {"entries": [2]}], "log": {"entries": [3]}}
     log = {"a": deep, "entries": entries, "z": [deep], "version": "1.2"}
@@ -40,7 +40,7 @@ def test_entries_are_found_wherever_they_stand(
 def test_a_number_of_too_many_digits_costs_an_entry(
     tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_records, "PIECE", piece)
+    monkeypatch.setattr(json_records, "CHUNK_BYTES", piece)
     entry = har_entry(PAGE)
     path = written(tmp_path, entry, entry | {"time": "@"}, entry, z="@")
     path.write_text(path.read_text().replace('"@"', "-" + "7" * 5000))

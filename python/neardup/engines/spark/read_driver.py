@@ -33,7 +33,7 @@ from neardup.files.reading import streams
 from neardup.files.reading.batch import Task, Unreadable
 from neardup.files.reading.formats import STDIN, format_by_name, is_known, is_url, name_of, packing
 from neardup.files.reading.inputs import format_of
-from neardup.files.reading.locations import is_plain_file, opened_by
+from neardup.files.reading.locations import is_plain_file, using_opener
 from neardup.files.reading.records import MissingIds
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def opened_by_spark(session: SparkConnection) -> Iterator[None]:
     def opened(url: str) -> Any:
         return _open_url(session, url) if is_spark_url(url) else None
 
-    with opened_by(opened):
+    with using_opener(opened):
         yield
 
 

@@ -21,7 +21,7 @@ from neardup.files.reading import jsonl
 from neardup.files.reading.batch import Batch, Precompute, Precomputed, Reading, Task, Unreadable
 from neardup.files.reading.formats import Format, all_formats, name_of
 from neardup.files.reading.inputs import read_batches
-from neardup.files.reading.locations import opened_by
+from neardup.files.reading.locations import using_opener
 from neardup.files.reading.text import blocks
 from neardup.near.corpus import precompute
 from neardup.near.question import Question
@@ -176,7 +176,7 @@ def read_contents(
             def opened(name: str, path: str = path, content: bytes = content) -> Any:
                 return io.BytesIO(content) if name == path else None
 
-            with opened_by(opened):
+            with using_opener(opened):
                 yield from _read_unit(work, {**unit, "stop": -1, "in_place": False})
 
     return read

@@ -22,7 +22,7 @@ from dataclasses import replace
 from functools import partial
 
 from neardup.files.reading import batch, encodings
-from neardup.files.reading.batch import BOM, Batch, Task, Unreadable, make
+from neardup.files.reading.batch import BOM, Batch, Task, Unreadable, make_batch
 from neardup.files.reading.formats import (
     Family,
     Format,
@@ -32,7 +32,13 @@ from neardup.files.reading.formats import (
     register_family,
 )
 from neardup.files.reading.locations import is_named_pipe
-from neardup.files.reading.streams import DamagedError, has_nul, not_utf8, open_told, packed
+from neardup.files.reading.streams import (
+    DamagedError,
+    open_task,
+    report_compressed,
+    report_not_utf8,
+    report_nul,
+)
 
 HTML = "html"
 
@@ -40,7 +46,7 @@ HTML = "html"
 def read_whole(kind: str, task: Task) -> Iterator[Batch]:
     """Yield a batch of one document, whose id is the name of its file."""
     if (found := whole_text(kind, task)) is not None:
-        yield make([name_of(task.path)], [found], [(0, 0)], [1], None)
+        yield make_batch([name_of(task.path)], [found], [(0, 0)], [1], None)
 
 
 def whole_text(kind: str, task: Task) -> str | None:
@@ -55,7 +61,7 @@ def whole_text(kind: str, task: Task) -> str | None:
         task.report(Unreadable(source, None, reason))
         return None
     try:
-        with open_told(task) as file:
+        with open_task(task) as file:
             data = file.read(file.most + 1)
             file.read(1)  # raises if the data after it is damaged
     except DamagedError as damage:
@@ -64,7 +70,7 @@ def whole_text(kind: str, task: Task) -> str | None:
     if len(data) > file.most:
         task.report(Unreadable(source, None, batch.file_too_long(file.most)))
         return None
-    if problem := packed(file, data):
+    if problem := report_compressed(file, data):
         task.report(problem)
         return None
     try:
@@ -91,9 +97,9 @@ def _page(task: Task, data: bytes, encoding: str | None, most: int) -> str | Non
     markup = batch.decode(data)
     if not isinstance(markup, str):
         line = data[: markup.start].count(b"\n") + 1
-        task.report(not_utf8(task.path, line, markup, encoding))
+        task.report(report_not_utf8(task.path, line, markup, encoding))
     elif (nul := data.find(b"\0")) >= 0:
-        task.report(has_nul(task.path, data[:nul].count(b"\n") + 1, data))
+        task.report(report_nul(task.path, data[:nul].count(b"\n") + 1, data))
     else:
         return html.html_text(markup, most)
     return None

@@ -32,7 +32,7 @@ def html_text(markup: str, most: int) -> str:
     prose = Prose(most)
     # Keep the parser alive: it owns the memory of the nodes.
     try:
-        parser = lexbor.LexborHTMLParser(flattened(markup))
+        parser = lexbor.LexborHTMLParser(flatten_markup(markup))
     except lexbor.SelectolaxError as error:
         raise UnreadableDocumentError(
             f"cannot be read as HTML ({str(error).rstrip('.')})", kind="cannot be read as HTML"
@@ -160,14 +160,14 @@ ITEMS = {"li": {"li"}, "dd": {"dd", "dt"}, "dt": {"dd", "dt"}}
 PASSED = {"div", "address"}
 
 
-def flattened(markup: str) -> str:
+def flatten_markup(markup: str) -> str:
     """Return the markup without tags nested deeper than `DEPTH` and without formatting beyond
     `FORMATS`; the content stays.
     """
     if markup.count("<") <= FORMATS:
         return markup
     parts: list[str] = []
-    open_ = _Open()
+    open_ = _OpenElements()
     endless: set[str] = set()
     at = done = 0
     while (found := BEGIN.search(markup, at)) is not None:
@@ -203,7 +203,7 @@ def flattened(markup: str) -> str:
     return "".join([*parts, markup[done:]]) if parts else markup
 
 
-class _Open:
+class _OpenElements:
     """The open elements, as a browser has them. In doubt they stay open."""
 
     def __init__(self) -> None:

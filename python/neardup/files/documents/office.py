@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from neardup.files.documents import html
 from neardup.files.documents.prose import Prose
-from neardup.files.documents.zipped_xml import Parts, events, local
+from neardup.files.documents.zipped_xml import ZipEntries, local_name, parse_xml
 from neardup.files.reading import encodings
 from neardup.files.reading.formats import UnreadableDocumentError
 
@@ -34,16 +34,16 @@ def docx_text(data: bytes, most: int) -> str:
 
     A footnote follows the paragraph that refers to it first; endnotes come at the end.
     """
-    parts = Parts(data, most)
+    parts = ZipEntries(data, most)
     main = _main(parts)
     folder = posixpath.dirname(main)
     notes = {kind: _notes(parts, posixpath.join(folder, f"{kind}s.xml"), most) for kind in NOTES}
     body = _WordBody(most, notes["footnote"], notes["endnote"])
-    events(main, parts.read(main), body.begin, body.end, body.text)
+    parse_xml(main, parts.read(main), body.begin, body.end, body.text)
     return body.finished()
 
 
-def _main(parts: Parts) -> str:
+def _main(parts: ZipEntries) -> str:
     """Return the name of the part with the body."""
     found: list[str] = []
 
@@ -52,14 +52,14 @@ def _main(parts: Parts) -> str:
             found.append(posixpath.normpath(attributes.get("Target", "").lstrip("/")))
 
     if RELATIONS in parts:
-        events(RELATIONS, parts.read(RELATIONS), begin, lambda name: None)
+        parse_xml(RELATIONS, parts.read(RELATIONS), begin, lambda name: None)
     return found[0] if found and found[0] in parts else MAIN
 
 
 NOTES = ("footnote", "endnote")
 
 
-def _notes(parts: Parts, name: str, most: int) -> dict[str, str]:
+def _notes(parts: ZipEntries, name: str, most: int) -> dict[str, str]:
     """Return the texts of notes by id."""
     if name not in parts:
         return {}
@@ -67,15 +67,15 @@ def _notes(parts: Parts, name: str, most: int) -> dict[str, str]:
     current: list[tuple[str, _WordBody]] = []
 
     def begin(element: str, attributes: dict[str, str]) -> None:
-        plain = {local(key): value for key, value in attributes.items()}
+        plain = {local_name(key): value for key, value in attributes.items()}
         # Other types are separator lines.
-        if local(element) in NOTES and plain.get("type", "normal") == "normal":
+        if local_name(element) in NOTES and plain.get("type", "normal") == "normal":
             current.append((plain.get("id", ""), _WordBody(most, {}, {})))
         elif current:
             current[-1][1].begin(element, attributes)
 
     def end(element: str) -> None:
-        if current and local(element) in NOTES:
+        if current and local_name(element) in NOTES:
             id_, body = current.pop()
             found[id_] = body.finished()
         elif current:
@@ -85,7 +85,7 @@ def _notes(parts: Parts, name: str, most: int) -> dict[str, str]:
         if current:
             current[-1][1].text(data)
 
-    events(name, parts.read(name), begin, end, text)
+    parse_xml(name, parts.read(name), begin, end, text)
     return found
 
 
@@ -180,7 +180,7 @@ class _WordBody:
 
 
 def _attribute(attributes: dict[str, str], wanted: str) -> str:
-    return next((value for name, value in attributes.items() if local(name) == wanted), "")
+    return next((value for name, value in attributes.items() if local_name(name) == wanted), "")
 
 
 # ---- OpenDocument ----
@@ -199,16 +199,16 @@ def odt_text(data: bytes, most: int) -> str:
     """Return the text of an OpenDocument text without headers, footers, comments and deletions. A
     note follows the paragraph that refers to it.
     """
-    parts = Parts(data, most)
+    parts = ZipEntries(data, most)
     if MANIFEST in parts:
-        events(MANIFEST, parts.read(MANIFEST), _refuse_encryption, lambda name: None)
+        parse_xml(MANIFEST, parts.read(MANIFEST), _refuse_encryption, lambda name: None)
     body = _OpenDocumentBody(most)
-    events(CONTENT, parts.read(CONTENT), body.begin, body.end, body.text)
+    parse_xml(CONTENT, parts.read(CONTENT), body.begin, body.end, body.text)
     return body.finished()
 
 
 def _refuse_encryption(name: str, attributes: dict[str, str]) -> None:
-    if local(name) == "encryption-data":
+    if local_name(name) == "encryption-data":
         raise UnreadableDocumentError(
             "is encrypted; save it without a password", kind="is encrypted"
         )
@@ -227,7 +227,7 @@ class _OpenDocumentBody:
         self._outer: list[tuple[Prose, int]] = []
 
     def begin(self, element: str, attributes: dict[str, str]) -> None:
-        name = local(element)
+        name = local_name(element)
         if not self._is_body:
             # The child of the body names the kind of document.
             self._is_body = name == "body"
@@ -238,7 +238,7 @@ class _OpenDocumentBody:
             self._prose.paragraph()
             self._paragraphs += 1
         elif name == "s":
-            count = next((v for key, v in attributes.items() if local(key) == "c"), "1")
+            count = next((v for key, v in attributes.items() if local_name(key) == "c"), "1")
             # Runs of space become one.
             self._prose.add(" " if count != "0" else "")
         elif name == "tab":
@@ -257,7 +257,7 @@ class _OpenDocumentBody:
         if self._skipping:
             self._skipping -= 1
             return
-        name = local(element)
+        name = local_name(element)
         if name == "body":
             self._is_body = False
         elif name in PARAGRAPHS and self._paragraphs:
@@ -312,7 +312,7 @@ class _Item(NamedTuple):
 
 def epub_text(data: bytes, most: int) -> str:
     """Return the text of all chapters in the order of the spine, without the table of contents."""
-    parts = Parts(data, most)
+    parts = ZipEntries(data, most)
     package = _package(parts)
     chapters = _chapters(parts, package)
     locked = _locked(parts)
@@ -330,15 +330,15 @@ def epub_text(data: bytes, most: int) -> str:
     return "\n\n".join(texts)
 
 
-def _package(parts: Parts) -> str:
+def _package(parts: ZipEntries) -> str:
     """Return the name of the package document."""
     found: list[str] = []
 
     def begin(name: str, attributes: dict[str, str]) -> None:
-        if local(name) == "rootfile" and "full-path" in attributes:
+        if local_name(name) == "rootfile" and "full-path" in attributes:
             found.append(attributes["full-path"])
 
-    events(CONTAINER, parts.read(CONTAINER), begin, lambda name: None)
+    parse_xml(CONTAINER, parts.read(CONTAINER), begin, lambda name: None)
     if not found:
         raise UnreadableDocumentError(
             f"is damaged ({CONTAINER} names no package)", kind="is damaged"
@@ -346,13 +346,13 @@ def _package(parts: Parts) -> str:
     return found[0]
 
 
-def _chapters(parts: Parts, package: str) -> list[str]:
+def _chapters(parts: ZipEntries, package: str) -> list[str]:
     folder = posixpath.dirname(package)
     items: dict[str, _Item] = {}
     spine: list[str] = []
 
     def begin(name: str, attributes: dict[str, str]) -> None:
-        element = local(name)
+        element = local_name(name)
         if element == "item":
             href = unquote(attributes.get("href", "").partition("#")[0])
             # Looked up in the archive only; never a path on disk.
@@ -363,19 +363,19 @@ def _chapters(parts: Parts, package: str) -> list[str]:
         elif element == "itemref":
             spine.append(attributes.get("idref", ""))
 
-    events(package, parts.read(package), begin, lambda name: None)
+    parse_xml(package, parts.read(package), begin, lambda name: None)
     named = [items[id_] for id_ in dict.fromkeys(spine) if id_ in items]
     return [item.path for item in named if item.kind in PAGES and "nav" not in item.properties]
 
 
-def _locked(parts: Parts) -> set[str]:
+def _locked(parts: ZipEntries) -> set[str]:
     """Return the names of encrypted files, but for fonts."""
     found: set[str] = set()
 
     def begin(name: str, attributes: dict[str, str]) -> None:
-        if local(name) == "CipherReference":
+        if local_name(name) == "CipherReference":
             found.add(posixpath.normpath(unquote(attributes.get("URI", ""))))
 
     if ENCRYPTION in parts:
-        events(ENCRYPTION, parts.read(ENCRYPTION), begin, lambda name: None)
+        parse_xml(ENCRYPTION, parts.read(ENCRYPTION), begin, lambda name: None)
     return found

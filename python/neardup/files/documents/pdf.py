@@ -16,14 +16,16 @@ from neardup.files.reading import batch
 from neardup.files.reading.formats import UnreadableDocumentError, import_package
 
 # PDFium is not thread-safe. A fork waits for the lock, or the child would find it locked.
-_ONE = threading.Lock()
-os.register_at_fork(before=_ONE.acquire, after_in_parent=_ONE.release, after_in_child=_ONE.release)
+_LOCK = threading.Lock()
+os.register_at_fork(
+    before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release
+)
 
 PASSWORD = 4
 SECURITY = 5
 # PDFium's sign for a hyphen at a line end; it leaves out the line break after it.
 HYPHEN = "\ufffe"
-BROKEN = re.compile(rf"(\w+){HYPHEN}\s*(\w+)")
+HYPHENATED = re.compile(rf"(\w+){HYPHEN}\s*(\w+)")
 # After these a hyphen usually belongs to the word; few words are hyphenated there.
 JOINED_BY_HYPHEN = {"cross", "half", "high", "long", "quasi", "self", "short", "well"}
 # In line heights: extra space before a paragraph, indent of its first line, and space after the end
@@ -32,10 +34,10 @@ GAP, INDENT, SHORT = 0.35, 0.8, 4.0
 # Space between lines set without extra leading.
 FEW, PLAIN = 3, 0.3
 # A different font size is a heading, or the text after it.
-SIZE = 1.15
-ENDS = tuple(".!?:;。！？：；…”\"'）)")
+HEADING_RATIO = 1.15
+SENTENCE_ENDS = tuple(".!?:;。！？：；…”\"'）)")
 # Pages checked for pictures if a document has no text.
-LOOKED_AT = 20
+MAX_CHECKED_PAGES = 20
 
 
 class PdfLine(NamedTuple):
@@ -52,7 +54,7 @@ class PdfLine(NamedTuple):
 def pdf_text(data: bytes, most: int) -> str:
     """Return the text of all pages."""
     pdfium = import_package("pypdfium2", "PDF")
-    with _ONE:
+    with _LOCK:
         document_ = _opened(pdfium, data)
         try:
             pages = _pages(pdfium, document_, most)
@@ -147,7 +149,7 @@ def _box(raw: Any, textpage: Any, at: int) -> tuple[float, float, float, float]:
 
 def _nothing(pdfium: Any, opened: Any, count: int) -> UnreadableDocumentError:
     """Return the error for a PDF without text: pictures, or empty pages."""
-    for number in range(min(count, LOOKED_AT)):
+    for number in range(min(count, MAX_CHECKED_PAGES)):
         page = opened[number]
         try:
             kinds = {each.type for each in page.get_objects(max_depth=3)}
@@ -186,7 +188,7 @@ def _joined(pages: Sequence[Sequence[PdfLine]], most: int) -> str:
             prose.add(line.text)
             before = line
     text = prose.text()
-    return unbroken(text) if HYPHEN in text else text
+    return join_hyphenated(text) if HYPHEN in text else text
 
 
 def _usual_gap(lines: Sequence[PdfLine]) -> float:
@@ -205,25 +207,25 @@ def _usual_gap(lines: Sequence[PdfLine]) -> float:
 def _ends(upper: PdfLine, lower: PdfLine, usual: float, edge: float) -> bool:
     """Return whether a paragraph ends between two lines of a page."""
     size = max(upper.size, lower.size, 1.0)
-    if max(upper.size, lower.size) > SIZE * max(min(upper.size, lower.size), 0.1):
+    if max(upper.size, lower.size) > HEADING_RATIO * max(min(upper.size, lower.size), 0.1):
         return True
     gap = upper.bottom - lower.top
     if gap < -2 * size:  # further up: another column
         return _ends_page(upper, lower)
     if gap > usual + GAP * size:
         return True
-    if lower.left - upper.left > INDENT * size and upper.text.endswith(ENDS):
+    if lower.left - upper.left > INDENT * size and upper.text.endswith(SENTENCE_ENDS):
         return True
-    return edge - upper.right > SHORT * size and upper.text.endswith(ENDS)
+    return edge - upper.right > SHORT * size and upper.text.endswith(SENTENCE_ENDS)
 
 
 def _ends_page(before: PdfLine, after: PdfLine) -> bool:
     """Return whether a paragraph ends with a page or column; one continued in lower case does
     not."""
-    return not (after.text[:1].islower() and not before.text.endswith(ENDS))
+    return not (after.text[:1].islower() and not before.text.endswith(SENTENCE_ENDS))
 
 
-def unbroken(text: str) -> str:
+def join_hyphenated(text: str) -> str:
     """Join words that were hyphenated at a line end, where it is safe.
 
     It is if both parts are in lower case and the text has no such word with a hyphen. A possible
@@ -240,7 +242,7 @@ def unbroken(text: str) -> str:
             return left + right
         return compound
 
-    return BROKEN.sub(join, text).replace(HYPHEN, "-")
+    return HYPHENATED.sub(join, text).replace(HYPHEN, "-")
 
 
 def _why(error: Exception) -> str:

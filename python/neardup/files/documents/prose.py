@@ -13,11 +13,11 @@ WRAPPED = re.compile(rf"(?<=[{WIDE}])[ \t]*[\r\n]\s*(?=[{WIDE}])")
 # Soft hyphens and NUL are not part of a text.
 INVISIBLE = str.maketrans("", "", "\u00ad\0")
 # Tables nested deeper are read line by line: each level copies its content once more.
-MOST_TABLES = 16
+MAX_NESTED_TABLES = 16
 LINE, PARAGRAPH = "\n", "\n\n"
 
 
-def squeezed(text: str) -> str:
+def collapse_space(text: str) -> str:
     """Collapse white space to single blanks, strip, and drop invisible characters."""
     return " ".join(WRAPPED.sub("", text.translate(INVISIBLE)).split())
 
@@ -66,7 +66,7 @@ class Prose:
         self.paragraph()
 
     def begin_row(self) -> None:
-        if len(self._rows) >= MOST_TABLES:
+        if len(self._rows) >= MAX_NESTED_TABLES:
             self._beyond += 1
             self.line()
             return
@@ -124,7 +124,7 @@ class Prose:
         return text
 
     def _close(self, gap: str) -> None:
-        text = squeezed("".join(self._run))
+        text = collapse_space("".join(self._run))
         self._run.clear()
         if text:
             self._blocks.append((self._gap, text))

@@ -64,7 +64,7 @@ CHARSETS = {
 }
 PAGES = {936: "gb18030", 10000: "mac_roman", 65001: "utf-8", 1361: "johab"}
 # Real files nest a few dozen.
-MOST_GROUPS = 10_000
+MAX_GROUPS = 10_000
 PARAGRAPHS = {"par", "sect", "page", "column"}
 
 
@@ -142,9 +142,9 @@ class _Reader:
     def _begin(self) -> None:
         self._flush()
         self._ignored = 0
-        if len(self._outer) >= MOST_GROUPS:
+        if len(self._outer) >= MAX_GROUPS:
             raise UnreadableDocumentError(
-                f"has more than {MOST_GROUPS:,} groups in one another; save it anew",
+                f"has more than {MAX_GROUPS:,} groups in one another; save it anew",
                 kind="has too many groups in one another",
             )
         self._outer.append((self._state, self._prose))

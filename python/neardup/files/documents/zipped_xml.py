@@ -8,22 +8,22 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from xml.parsers import expat  # entities are refused below, and nothing is fetched
 
-from neardup.files.reading.batch import size_of
+from neardup.files.reading.batch import format_size
 from neardup.files.reading.formats import UnreadableDocumentError
 
 if TYPE_CHECKING:
     import zipfile
 
 
-STEP = 1 << 20
+CHUNK_BYTES = 1 << 20
 # Millions of entries would fill the memory; no document has so many.
-MOST_PARTS = 1 << 16
+MAX_ENTRIES = 1 << 16
 ENTRY = b"PK\x01\x02"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 ENCRYPTED = 1
 
 
-class Parts:
+class ZipEntries:
     """The entries of a zip archive. All unpacked bytes count against the limit, so that a zip bomb
     fails.
 
@@ -35,9 +35,9 @@ class Parts:
 
         if data.startswith(OLE):
             raise _compound(data)
-        if data.count(ENTRY) > MOST_PARTS:
+        if data.count(ENTRY) > MAX_ENTRIES:
             raise UnreadableDocumentError(
-                f"is a zip of more than {MOST_PARTS:,} parts, as no document is"
+                f"is a zip of more than {MAX_ENTRIES:,} parts, as no document is"
             )
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
@@ -69,7 +69,7 @@ class Parts:
         try:
             with self._zip.open(info) as file:
                 # The size in the directory may be wrong, so count what comes out.
-                while data := file.read(min(STEP, self._left + 1)):
+                while data := file.read(min(CHUNK_BYTES, self._left + 1)):
                     self._left -= len(data)
                     if self._left < 0:
                         raise self._too_large(f"{info.filename} has more than it says")
@@ -84,9 +84,9 @@ class Parts:
 
     def _too_large(self, why: str) -> UnreadableDocumentError:
         return UnreadableDocumentError(
-            f"holds more than {size_of(self._most)} unpacked ({why}); if it is meant to be so "
+            f"holds more than {format_size(self._most)} unpacked ({why}); if it is meant to be so "
             "large, allow more with --max-document",
-            kind=f"holds more than {size_of(self._most)} unpacked",
+            kind=f"holds more than {format_size(self._most)} unpacked",
         )
 
 
@@ -113,19 +113,19 @@ Text = Callable[[str], object]
 
 
 # Real ones are less than a tenth as long.
-MOST_NAMESPACE = 1024
+MAX_NAMESPACE = 1024
 
 
 def shortened(name: str, most: int = 80) -> str:
     return name if len(name) <= most else f"{name[:most]}…"
 
 
-def local(name: str) -> str:
+def local_name(name: str) -> str:
     """Return the name of an element or attribute without its namespace."""
     return name.rpartition(" ")[2]
 
 
-def events(part: str, data: bytes, begin: Begin, end: End, text: Text | None = None) -> None:
+def parse_xml(part: str, data: bytes, begin: Begin, end: End, text: Text | None = None) -> None:
     """Call the handlers for the elements and text of an XML entry, in order.
 
     Element names are "namespace name". A document that declares entities or attributes is refused:
@@ -146,10 +146,10 @@ def events(part: str, data: bytes, begin: Begin, end: End, text: Text | None = N
 
     def look(prefix: str | None, address: str | None) -> None:
         # It is repeated in the name of every element and attribute.
-        if address is not None and len(address) > MOST_NAMESPACE:
+        if address is not None and len(address) > MAX_NAMESPACE:
             raise UnreadableDocumentError(
                 f"{part} has a namespace of {len(address):,} characters; the limit is "
-                f"{MOST_NAMESPACE:,}",
+                f"{MAX_NAMESPACE:,}",
                 kind="has a namespace that is too long",
             )
 

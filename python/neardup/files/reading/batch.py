@@ -83,34 +83,36 @@ def decode(data: bytes) -> str | UnicodeDecodeError:
 
 def too_long(most: int) -> str:
     """Return the reason for a text file over the limit."""
-    return f"longer than {size_of(most)}; cut it, read a document a line (--lines), or {_more()}"
+    return (
+        f"longer than {format_size(most)}; cut it, read a document a line (--lines), or {_more()}"
+    )
 
 
 def line_too_long(most: int) -> str:
     """Return the reason for a line over the limit."""
-    return f"the line is longer than {size_of(most)}; {_more()}"
+    return f"the line is longer than {format_size(most)}; {_more()}"
 
 
 def record_too_long(most: int) -> str:
     """Return the reason for a record over the limit."""
-    return f"the record is longer than {size_of(most)}; {_more()}"
+    return f"the record is longer than {format_size(most)}; {_more()}"
 
 
 def text_too_long(most: int) -> str:
     """Return the reason for a document whose extracted text is over the limit."""
-    return f"its text is longer than {size_of(most)}; {_more()}"
+    return f"its text is longer than {format_size(most)}; {_more()}"
 
 
 def file_too_long(most: int) -> str:
     """Return the reason for a document whose file is over the limit."""
-    return f"the file is longer than {size_of(most)}; {_more()}"
+    return f"the file is longer than {format_size(most)}; {_more()}"
 
 
 def _more() -> str:
     return "allow more with --max-document"
 
 
-def size_of(count: int) -> str:
+def format_size(count: int) -> str:
     """Return a number of bytes in words, never rounded: 256 MiB, 1,000 bytes."""
     for shift, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
         if count and not count % (1 << shift):
@@ -302,7 +304,7 @@ def _check_size(name: str, value: object, most: int | None) -> None:
         raise ValueError(f"{name} is {value:,}; it must be at most {most:,} bytes")
 
 
-def make(
+def make_batch(
     ids: Sequence[str],
     texts: Sequence[str],
     spans: Any,

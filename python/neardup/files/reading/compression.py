@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 # Small, since the bytes after the end of a member are copied for each member.
-GZIP_PIECE = 1 << 14
+GZIP_CHUNK_BYTES = 1 << 14
 GZIP_MAGIC = b"\x1f\x8b\x08"
-HEADER = 10
+GZIP_HEADER_BYTES = 10
 # Inserted after damage, so that the next record begins a line.
-BETWEEN = b"\r\n\r\n"
+RECORD_GAP = b"\r\n\r\n"
 
 
 class Readable(Protocol):
@@ -70,13 +70,13 @@ class Members:
         return b""
 
     def _more(self) -> bool:
-        piece = self._raw.read(GZIP_PIECE)
+        piece = self._raw.read(GZIP_CHUNK_BYTES)
         self._data += piece
         return bool(piece)
 
     def _take(self, size: int) -> None:
         """Consume bytes from the start of `_data`."""
-        self._before = (self._before + self._data[:size])[-GZIP_PIECE:]
+        self._before = (self._before + self._data[:size])[-GZIP_CHUNK_BYTES:]
         self._data, self._base = self._data[size:], self._base + size
 
     def _begin(self) -> bool:
@@ -86,7 +86,7 @@ class Members:
         if zeros:
             self._take(zeros)
             return False
-        while len(self._data) < HEADER and self._more():
+        while len(self._data) < GZIP_HEADER_BYTES and self._more():
             pass
         self._member = self._base
         if not self._data.startswith(GZIP_MAGIC):
@@ -121,8 +121,8 @@ class Members:
         self._break(reason, at)
         self._ended = at is None
         if was_inside and at is not None:
-            self._given += len(BETWEEN)
-            return BETWEEN
+            self._given += len(RECORD_GAP)
+            return RECORD_GAP
         return b""
 
     def _break(self, reason: str, resumed: int | None) -> None:
@@ -138,9 +138,9 @@ class Members:
                 if not self._more():
                     return None
                 continue
-            while len(self._data) - at < GZIP_PIECE // 4 and self._more():
+            while len(self._data) - at < GZIP_CHUNK_BYTES // 4 and self._more():
                 pass
-            if _begins_with(self._record_start, self._data[at : at + GZIP_PIECE // 4]):
+            if _begins_with(self._record_start, self._data[at : at + GZIP_CHUNK_BYTES // 4]):
                 self._take(at)
                 return self._base
             start = at + 1
@@ -161,10 +161,10 @@ ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # Magic number of a skippable frame, without its first byte, which has 16 values.
 SKIPPABLE = b"\x2a\x4d\x18"
 # Most bytes of a block, compressed or not (RFC 8878).
-MOST_BLOCK = 128 << 10
-ZSTD_PIECE = 1 << 20
+MAX_BLOCK_BYTES = 128 << 10
+ZSTD_CHUNK_BYTES = 1 << 20
 # Positions with a magic number that are not a record; valid files have hardly any.
-MOST_TRIES = 1 << 16
+MAX_FALSE_MAGIC = 1 << 16
 
 
 class Seekable(Protocol):
@@ -221,7 +221,7 @@ class _Frame:
             block = self._take(3)
             number = int.from_bytes(block, "little")
             is_last, form, size = bool(number & 1), number >> 1 & 3, number >> 3
-            if size > MOST_BLOCK or form == 3:
+            if size > MAX_BLOCK_BYTES or form == 3:
                 yield block  # Arrow reports the error.
                 return
             yield block + self._take(1 if form == 1 else size)
@@ -288,7 +288,7 @@ class Frames:
             if rest := self._rest(size):
                 return rest
             self._damaged("is cut short" if frame.is_cut else f"is damaged ({error})")
-            return b"" if self._ended else BETWEEN
+            return b"" if self._ended else RECORD_GAP
         if frame.is_cut:
             self._damaged("is cut short")
             return b""
@@ -324,16 +324,16 @@ class Frames:
         tries = 0
         while True:
             self._raw.seek(start)
-            data = self._raw.read(ZSTD_PIECE)
+            data = self._raw.read(ZSTD_CHUNK_BYTES)
             at = data.find(ZSTD_MAGIC)
             while at >= 0:
-                if tries >= MOST_TRIES:
+                if tries >= MAX_FALSE_MAGIC:
                     return None
                 tries += 1
                 if self._is_record(start + at):
                     return start + at
                 at = data.find(ZSTD_MAGIC, at + 1)
-            if len(data) < ZSTD_PIECE:
+            if len(data) < ZSTD_CHUNK_BYTES:
                 return None
             start += len(data) - len(ZSTD_MAGIC) + 1
 

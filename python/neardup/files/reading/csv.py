@@ -23,11 +23,17 @@ from neardup.files.reading.batch import (
     Report,
     Task,
     Unreadable,
-    make,
+    make_batch,
 )
 from neardup.files.reading.formats import DELIMITERS, STDIN, Format, name_of, register
-from neardup.files.reading.records import DEFAULT_ID, columns_of
-from neardup.files.reading.streams import ByteStream, has_nul, not_utf8, open_stored, open_told
+from neardup.files.reading.records import DEFAULT_ID, list_columns
+from neardup.files.reading.streams import (
+    ByteStream,
+    open_stored,
+    open_task,
+    report_not_utf8,
+    report_nul,
+)
 from neardup.files.reading.text import blocks
 
 
@@ -128,24 +134,24 @@ def _split(data: bytes) -> list[bytes]:
 
 
 # A record of more lines is probably caused by unbalanced quotes.
-MANY_LINES = 300
+MAX_LIKELY_LINES = 300
 OTHER_DELIMITERS = ",;\t|"
 # TSV has no quotes, and a text may begin with one.
 QUOTING = {"csv": "all", "tsv": "none"}
 # Exports of a collection have both columns; there `guarded` changed such cells for spreadsheets.
-EXPORTED = {"metadata", "fingerprint"}
+EXPORT_COLUMNS = {"metadata", "fingerprint"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-GUARDED = ("'", *FORMULA)
+GUARDED_STARTS = ("'", *FORMULA)
 
 
-def guarded(cell: str) -> str:
+def guard_cell(cell: str) -> str:
     """Return a cell that no spreadsheet runs as a formula; `unguarded` restores it."""
-    return f"'{cell}" if cell.startswith(GUARDED) else cell
+    return f"'{cell}" if cell.startswith(GUARDED_STARTS) else cell
 
 
-def unguarded(cell: str) -> str:
+def unguard_cell(cell: str) -> str:
     """Return the cell that `guarded` changed."""
-    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(GUARDED) else cell
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(GUARDED_STARTS) else cell
 
 
 class Header(NamedTuple):
@@ -157,7 +163,7 @@ class Header(NamedTuple):
 
 def read_separated_batches(kind: str, task: Task) -> Iterator[Batch]:
     """Yield the documents of a table. Every row must have as many cells as the header."""
-    with open_told(task) as file:
+    with open_task(task) as file:
         rows = _Rows(file, kind, task.reading, task.report)
         names = rows.header()
         if names is None:
@@ -231,13 +237,13 @@ def _batches(task: Task, rows: _Rows, columns: _Columns) -> Iterator[Batch]:
 
     def batch() -> Batch:
         spans, lines = [place[:2] for place in places], [place[2] for place in places]
-        return make(ids, texts, spans, lines, keys, others)
+        return make_batch(ids, texts, spans, lines, keys, others)
 
     failed: list[OSError] = []
     for cells in _until_error(rows.records(columns.count), failed):
         line = rows.lines.first
         if columns.is_export:
-            cells = [unguarded(cell) for cell in cells]
+            cells = [unguard_cell(cell) for cell in cells]
         name = "" if columns.id is None else cells[columns.id]
         if not name and not (columns.is_export and columns.id is not None):
             name = f"{source}:{line}"
@@ -284,7 +290,7 @@ class _Columns:
             rest = [name for at, name in enumerate(names) if at not in taken]
             self.others = [(name, self._place(name)) for name in rest]
         # Cells of an export are restored.
-        self.is_export = reading.others and set(names) >= EXPORTED
+        self.is_export = reading.others and set(names) >= EXPORT_COLUMNS
 
     def _only(self) -> tuple[str, ...]:
         """Return the only column as the text, if none is named and the file has no header."""
@@ -303,7 +309,7 @@ class _Columns:
     def _missing(self, wanted: tuple[str, ...]) -> str:
         names = ", ".join(map(repr, wanted))
         none = "no column" if len(wanted) == 1 else "none of the columns"
-        return f"{none} {names} (there is {columns_of(self._names)})"
+        return f"{none} {names} (there is {list_columns(self._names)})"
 
 
 class _Rows:
@@ -358,7 +364,7 @@ class _Rows:
                 where = "header" if self._has_header else "first row"
                 self._bad(f"{len(cells)} fields where the {where} has {count}")
                 continue
-            if (size := self.lines.line - self.lines.first) >= MANY_LINES:
+            if (size := self.lines.line - self.lines.first) >= MAX_LIKELY_LINES:
                 self._long.append((self.lines.first, size + 1))
             yield cells
 
@@ -430,10 +436,10 @@ class _Rows:
         data = self.lines.record()
         text = document.decode(data)
         if not isinstance(text, str):
-            self._report(not_utf8(self._path, self.lines.first, text, self._file.encoding))
+            self._report(report_not_utf8(self._path, self.lines.first, text, self._file.encoding))
             return False
         if "\0" in text:
-            self._report(has_nul(self._path, self.lines.first, data))
+            self._report(report_nul(self._path, self.lines.first, data))
             return False
         return True
 

@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 
 from neardup.files.reading import batch as document
 from neardup.files.reading import encodings
-from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, BOM, Batch, Task, Unreadable, make
+from neardup.files.reading.batch import (
+    BATCH_BYTES,
+    BATCH_ROWS,
+    BOM,
+    Batch,
+    Task,
+    Unreadable,
+    make_batch,
+)
 from neardup.files.reading.formats import Format, name_of, register
 from neardup.files.reading.records import (
     BadRecordError,
@@ -21,17 +29,17 @@ from neardup.files.reading.records import (
 from neardup.files.reading.streams import (
     ByteStream,
     DamagedError,
-    not_utf8,
     nul_hint,
-    open_told,
-    packed,
+    open_task,
+    report_compressed,
+    report_not_utf8,
 )
 
-PIECE = 1 << 18
+CHUNK_BYTES = 1 << 18
 SPACE = " \t\r\n"
 # An error this near to the end of the buffer may be caused by that end: the longest JSON token (an
 # escaped surrogate pair) is shorter.
-NEAR = 16
+NEAR_END = 16
 REST = "what is behind it cannot be read"
 
 
@@ -65,12 +73,12 @@ def read_json_batches(task: Task) -> Iterator[Batch]:
 
     def batch() -> Batch:
         spans, lines = [place[:2] for place in places], [place[2] for place in places]
-        return make(ids, texts, spans, lines, keys, others)
+        return make_batch(ids, texts, spans, lines, keys, others)
 
-    with open_told(task) as file:
+    with open_task(task) as file:
         for found in _until_bad(Values(file), task):
             if isinstance(found.value, UnicodeDecodeError):
-                task.report(not_utf8(task.path, found.line, found.value, file.encoding))
+                task.report(report_not_utf8(task.path, found.line, found.value, file.encoding))
                 continue
             try:
                 if isinstance(found.value, BadRecordError):
@@ -174,7 +182,7 @@ class Values:
             self.line += self._text.count("\n", start, self._at)
             if self._at < len(self._text):
                 return self._text[self._at]
-            if not self._more(PIECE):
+            if not self._more(CHUNK_BYTES):
                 return None
 
     def _skip(self, count: int) -> None:
@@ -196,7 +204,7 @@ class Values:
                 raise BadRecordError("not JSON (nested too deeply)") from None
             # A number may go on. Reading moves the text, so keep only the size of the value.
             size = end - self._at
-            if end < len(self._text) or not self._more(PIECE):
+            if end < len(self._text) or not self._more(CHUNK_BYTES):
                 return self._taken(value, self._at + size)
 
     def _decoded(self) -> tuple[Any, int]:
@@ -219,7 +227,7 @@ class Values:
         """Return whether reading more may complete a value."""
         if error.msg.startswith("Unterminated string"):
             return True
-        return error.pos >= len(self._text) - NEAR
+        return error.pos >= len(self._text) - NEAR_END
 
     def _taken(self, value: Any, end: int) -> Value:
         start = self._offset + self._size(self._done, self._at)
@@ -247,9 +255,9 @@ class Values:
             self.hint = REST
             raise BadRecordError(document.record_too_long(self.file.most))
         first = not self.file.position
-        data = self.file.read(max(size, PIECE))
+        data = self.file.read(max(size, CHUNK_BYTES))
         if first:
-            if problem := packed(self.file, data):
+            if problem := report_compressed(self.file, data):
                 self.problem, self._ended = problem, True
                 return False
             if data.startswith(BOM):

@@ -17,11 +17,11 @@ from neardup.files.reading.batch import (
     Report,
     Task,
     Unreadable,
-    make,
+    make_batch,
 )
 from neardup.files.reading.formats import Format, name_of, register
 from neardup.files.reading.records import DEFAULT_ID, BadRecordError, fields_of, parse_record
-from neardup.files.reading.streams import ByteStream, not_utf8, nul_hint, open_told
+from neardup.files.reading.streams import ByteStream, nul_hint, open_task, report_not_utf8
 from neardup.files.reading.text import blocks
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 # Blocks parsed at the same time.
-AT_A_TIME = 2
+PARALLEL_BLOCKS = 2
 
 
 class JsonlRecords(NamedTuple):
@@ -85,7 +85,7 @@ def read_jsonl_batches(task: Task) -> Iterator[Batch]:
             waiting.clear()
             yield before, block
 
-    with open_told(task) as file:
+    with open_task(task) as file:
         known = JsonlFile(task, file.encoding, file.is_plain)
 
         def parse(
@@ -96,7 +96,7 @@ def read_jsonl_batches(task: Task) -> Iterator[Batch]:
             return before + problems, batch
 
         try:
-            for problems, batch in in_order(parse, with_problems(file)):
+            for problems, batch in map_in_order(parse, with_problems(file)):
                 for problem in problems:
                     task.report(problem)
                 if len(batch.ids):
@@ -119,17 +119,17 @@ register(
 )
 
 
-def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+def map_in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Apply a function to items in background threads, some at a time; yield results in order.
 
     The function should release the GIL; the next item is read while it runs.
     """
-    with ThreadPoolExecutor(AT_A_TIME, "neardup-parser") as pool:
+    with ThreadPoolExecutor(PARALLEL_BLOCKS, "neardup-parser") as pool:
         coming: deque[Future[R]] = deque()
         try:
             for item in items:
                 coming.append(pool.submit(work, item))
-                if len(coming) > AT_A_TIME:
+                if len(coming) > PARALLEL_BLOCKS:
                     yield coming.popleft().result()
         except OSError:
             # Yield the results of the items before the error first.
@@ -211,7 +211,7 @@ def _parse_slowly(first: int, start: int, block: bytes, file: JsonlFile, report:
     found = _parse_lines(lines, numbers, file, report, file.task.odd_ids)
     rows = np.array(found.rows, dtype=np.int64)
     spans = np.stack((starts[rows], ends[rows]), axis=1)
-    return make(found.ids, found.texts, spans, first + rows, found.keys, found.others)
+    return make_batch(found.ids, found.texts, spans, first + rows, found.keys, found.others)
 
 
 def _parse_lines(
@@ -231,7 +231,7 @@ def _parse_lines(
             continue
         decoded = document.decode(line)
         if not isinstance(decoded, str):
-            report(not_utf8(path, number, decoded, file.encoding))
+            report(report_not_utf8(path, number, decoded, file.encoding))
             continue
         try:
             fields = fields_of(parse_record(decoded), reading)

@@ -64,7 +64,9 @@ def open_raw(path: str, progress: Progress | None = None) -> Iterator[Any]:
 
 
 @contextmanager
-def copied(paths: Iterable[str], folder: str | os.PathLike[str] | None = None) -> Iterator[None]:
+def fetched_once(
+    paths: Iterable[str], folder: str | os.PathLike[str] | None = None
+) -> Iterator[None]:
     """Fetch standard input and URLs once and read them from a copy, while the context lasts.
 
     folder  for copies of URLs; standard input is copied to the folder of temporary files
@@ -87,7 +89,7 @@ def copied(paths: Iterable[str], folder: str | os.PathLike[str] | None = None) -
 
 def spooled_stdin() -> AbstractContextManager[None]:
     """Copy standard input to a temporary file, so that "-" can be read several times."""
-    return copied([STDIN])
+    return fetched_once([STDIN])
 
 
 class _Fetched:
@@ -234,7 +236,7 @@ _openers: list[Callable[[str], Any]] = []
 
 
 @contextmanager
-def opened_by(opener: Callable[[str], Any]) -> Iterator[None]:
+def using_opener(opener: Callable[[str], Any]) -> Iterator[None]:
     """Open URLs with this function while the context lasts, unless it returns None."""
     with _lock:
         _openers.append(opener)

@@ -12,7 +12,7 @@ from neardup.files.reading import batch, streams
 from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading, Task, Unreadable
 from neardup.files.reading.formats import STDIN, Format, name_of, packing, register
 from neardup.files.reading.locations import can_reread, open_raw
-from neardup.files.reading.records import DEFAULT_ID, columns_of, scalar_id
+from neardup.files.reading.records import DEFAULT_ID, list_columns, scalar_id
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,10 +95,10 @@ def rows_at_once(
             if columns is None or _is_within(chunk.path_in_schema, columns):
                 unpacked += chunk.total_uncompressed_size
                 packed += chunk.total_compressed_size
-    if reading is not None and unpacked > (most := streams.most_unpacked(packed, reading)):
+    if reading is not None and unpacked > (most := streams.max_unpacked(packed, reading)):
         raise ParquetError(
             f"{packed:,} bytes say to hold {unpacked:,}, and the limit is "
-            f"{batch.size_of(most)}; if the file is meant to be so large, allow more with "
+            f"{batch.format_size(most)}; if the file is meant to be so large, allow more with "
             "--max-bytes"
         )
     each: int = max(unpacked // max(file.metadata.num_rows, 1), 1)
@@ -161,7 +161,7 @@ class _Reader:
         return _find(self._schema, name)
 
     def _fail(self, what: str, names: str) -> None:
-        raise ParquetError(f"{what} {names} (there is {columns_of(self._schema.names)})")
+        raise ParquetError(f"{what} {names} (there is {list_columns(self._schema.names)})")
 
     def _check_types(self) -> None:
         for name, path in self._texts.items():

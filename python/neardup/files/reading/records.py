@@ -112,7 +112,7 @@ def not_json(error: json.JSONDecodeError, offset: int = 0) -> BadRecordError:
 
 def as_record(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BadRecordError(f"not an object but {kind_of(value)}")
+        raise BadRecordError(f"not an object but {json_type(value)}")
     return value
 
 
@@ -121,7 +121,7 @@ def _texts(record: Mapping[str, Any], columns: Sequence[str]) -> str:
     if all(value is MISSING for value in values):
         names = ", ".join(map(repr, columns))
         what = "no column" if len(columns) == 1 else "none of the columns"
-        reason = f"{what} {names} (there is {columns_of(record)})"
+        reason = f"{what} {names} (there is {list_columns(record)})"
         raise BadRecordError(reason, hint=_hint(record))
     return "\n".join(_text(value, name) for value, name in zip(values, columns, strict=True))
 
@@ -136,7 +136,7 @@ def _text(value: Any, column: str) -> str:
     if value is None or value is MISSING:
         return ""
     if not isinstance(value, str):
-        raise BadRecordError(f"column {column!r} is not a string but {kind_of(value)}")
+        raise BadRecordError(f"column {column!r} is not a string but {json_type(value)}")
     return _encodable(value, column)
 
 
@@ -146,11 +146,11 @@ def _id(record: Mapping[str, Any], column: str | None) -> tuple[str | None, str 
     if value is MISSING:
         if column is None:
             return None, None
-        raise BadRecordError(f"no column {name!r} (there is {columns_of(record)})")
+        raise BadRecordError(f"no column {name!r} (there is {list_columns(record)})")
     if isinstance(value, str):
         return _encodable(value, name), None
     if isinstance(value, list | dict):
-        return None, kind_of(value)
+        return None, json_type(value)
     return scalar_id(value), None
 
 
@@ -176,7 +176,7 @@ def _encodable(value: str, column: str) -> str:
     return value
 
 
-def columns_of(names: Iterable[str]) -> str:
+def list_columns(names: Iterable[str]) -> str:
     """Return column names for a message: the first few, long ones cut."""
     shown = [repr(name if len(name) <= SHOWN_NAME else name[:SHOWN_NAME] + "…") for name in names]
     if len(shown) > SHOWN_COLUMNS:
@@ -184,7 +184,7 @@ def columns_of(names: Iterable[str]) -> str:
     return ", ".join(shown) or "none"
 
 
-def kind_of(value: object) -> str:
+def json_type(value: object) -> str:
     """Return the type of a JSON value for a message."""
     if value is None:
         return "null"

@@ -199,11 +199,11 @@ class ByteStream:
         return data
 
     def _check_limit(self) -> None:
-        most = most_unpacked(self._raw.count, self._reading)
+        most = max_unpacked(self._raw.count, self._reading)
         if self._unpacked > most:
             raise DamagedError(
                 f"stopped after {self._unpacked:,} bytes unpacked from {self._raw.count:,}: the "
-                f"limit is {batch.size_of(most)}; if the file is meant to be so large, allow "
+                f"limit is {batch.format_size(most)}; if the file is meant to be so large, allow "
                 "more with --max-bytes"
             )
 
@@ -252,7 +252,7 @@ class ByteStream:
         return pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), self._packing)
 
 
-def most_unpacked(stored: int, reading: Reading | None) -> int:
+def max_unpacked(stored: int, reading: Reading | None) -> int:
     """Return the most bytes that so many stored bytes may unpack to."""
     asked = None if reading is None else reading.max_bytes
     return max(FREE_BYTES, MAX_RATIO * stored) if asked is None else asked
@@ -299,7 +299,7 @@ def open_stored(
 
 
 @contextmanager
-def open_told(task: Task) -> Iterator[ByteStream]:
+def open_task(task: Task) -> Iterator[ByteStream]:
     """Open the file of a task, and note the encoding it was decoded from."""
     with open_stored(task.path, task.reading, task.progress) as file:
         if file.encoding is not None:
@@ -318,11 +318,13 @@ def beginning(path: str, reading: Reading | None = None) -> bytes:
 
 
 MAGIC_NUMBERS = ((GZIP, "gzip", ".gz", "zcat"), (ZSTD, "zstd", ".zst", "zstdcat"))
-BINARY = "looks like a binary file"
-UNKNOWN = "name its encoding with --encoding, such as gb18030 or latin-1"
+LOOKS_BINARY = "looks like a binary file"
+NAME_THE_ENCODING = "name its encoding with --encoding, such as gb18030 or latin-1"
 
 
-def not_utf8(path: str, line: int, error: UnicodeDecodeError, encoding: str | None) -> Unreadable:
+def report_not_utf8(
+    path: str, line: int, error: UnicodeDecodeError, encoding: str | None
+) -> Unreadable:
     """Report bytes that cannot be decoded.
 
     encoding  of the file; None for UTF-8
@@ -335,7 +337,7 @@ def not_utf8(path: str, line: int, error: UnicodeDecodeError, encoding: str | No
     return Unreadable(name_of(path), line, reason, kind, _hint(path, error.object))
 
 
-def has_nul(path: str, line: int, data: bytes) -> Unreadable:
+def report_nul(path: str, line: int, data: bytes) -> Unreadable:
     """Report a NUL byte, which no text has."""
     return Unreadable(name_of(path), line, "holds a NUL byte", hint=_hint(path, data))
 
@@ -343,10 +345,10 @@ def has_nul(path: str, line: int, data: bytes) -> Unreadable:
 def nul_hint(path: str, data: bytes) -> str:
     """Return advice if data holds a NUL because it is in another encoding; else ""."""
     hint = _hint(path, data) if b"\0" in data else ""
-    return "" if hint == BINARY else hint
+    return "" if hint == LOOKS_BINARY else hint
 
 
-def packed(file: ByteStream, data: bytes) -> Unreadable | None:
+def report_compressed(file: ByteStream, data: bytes) -> Unreadable | None:
     """Report a file that is compressed though its name does not say so; else return None."""
     for magic, name, ending, program in MAGIC_NUMBERS:
         if data.startswith(magic):
@@ -371,7 +373,7 @@ def _hint(path: str, data: bytes) -> str:
         guess = encodings.detect(data)
     if guess not in (None, encodings.UTF8):
         return f"looks like {guess}: use --encoding {guess}"
-    return BINARY if b"\0" in data else UNKNOWN
+    return LOOKS_BINARY if b"\0" in data else NAME_THE_ENCODING
 
 
 @lru_cache(maxsize=16)

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from neardup import _core
 from neardup.files.reading import batch
 from neardup.files.reading import batch as document
-from neardup.files.reading.batch import BOM, Batch, Reading, Report, Task, Unreadable, make
+from neardup.files.reading.batch import BOM, Batch, Reading, Report, Task, Unreadable, make_batch
 from neardup.files.reading.formats import STDIN, Family, Format, name_of, register, register_family
 from neardup.files.reading.streams import (
-    UNKNOWN,
+    NAME_THE_ENCODING,
     ByteStream,
     DamagedError,
-    has_nul,
-    not_utf8,
-    open_told,
-    packed,
+    open_task,
+    report_compressed,
+    report_not_utf8,
+    report_nul,
 )
 
 # Small enough to stay in the CPU cache between reading and parsing.
@@ -44,7 +44,7 @@ def blocks(file: ByteStream, report: Report) -> Iterator[tuple[int, int, bytes]]
         if not data:
             break
         if file.position == len(data):
-            if problem := packed(file, data):
+            if problem := report_compressed(file, data):
                 report(problem)
                 return
             if data.startswith(BOM):
@@ -85,7 +85,7 @@ def read_text_batches(task: Task) -> Iterator[Batch]:
                 f"{name_of(task.path)} looks like XML of Burp, and is read as one text; add --as "
                 "http to compare the responses in it"
             )
-        yield make([name_of(task.path)], [text], [(0, size)], [1], None)
+        yield make_batch([name_of(task.path)], [text], [(0, size)], [1], None)
 
 
 def _whole(task: Task) -> tuple[str, int] | None:
@@ -93,7 +93,7 @@ def _whole(task: Task) -> tuple[str, int] | None:
     none."""
     source, report = name_of(task.path), task.report
     try:
-        with open_told(task) as file:
+        with open_task(task) as file:
             data = file.read(file.most + 1)
             file.read(1)  # raises if the data after the text is damaged
     except DamagedError as damage:
@@ -102,15 +102,15 @@ def _whole(task: Task) -> tuple[str, int] | None:
     if len(data) > file.most:
         report(Unreadable(source, None, document.too_long(file.most)))
         return None
-    if problem := packed(file, data):
+    if problem := report_compressed(file, data):
         report(problem)
         return None
     text = document.decode(data.removeprefix(BOM))
     if not isinstance(text, str):
         line = text.object[: text.start].count(b"\n") + 1
-        report(not_utf8(task.path, line, text, file.encoding))
+        report(report_not_utf8(task.path, line, text, file.encoding))
     elif (nul := data.find(b"\0")) >= 0:
-        report(has_nul(task.path, data[:nul].count(b"\n") + 1, data))
+        report(report_nul(task.path, data[:nul].count(b"\n") + 1, data))
     else:
         return text, len(data)
     return None
@@ -118,7 +118,7 @@ def _whole(task: Task) -> tuple[str, int] | None:
 
 def _read_lines(task: Task) -> Iterator[Batch]:
     """Yield every line as a document with the id file:line, also blank lines."""
-    with open_told(task) as file:
+    with open_task(task) as file:
         for first, start, block in blocks(file, task.report):
             batch = _lines(block, first, start, task, file.encoding)
             if len(batch.ids):
@@ -136,15 +136,15 @@ def _lines(block: bytes, first: int, start: int, task: Task, encoding: str | Non
         begin, end = end, end + len(line) + 1
         text = document.decode(line.removesuffix(b"\r"))
         if not isinstance(text, str):
-            task.report(not_utf8(task.path, number, text, encoding))
+            task.report(report_not_utf8(task.path, number, text, encoding))
         elif "\0" in text:
-            task.report(has_nul(task.path, number, line))
+            task.report(report_nul(task.path, number, line))
         else:
             ids.append(f"{source}:{number}")
             texts.append(text)
             spans.append((begin, min(end, start + len(block))))
             numbers.append(number)
-    return make(ids, texts, spans, numbers, None)
+    return make_batch(ids, texts, spans, numbers, None)
 
 
 def read_plain_text(path: str) -> str:
@@ -156,7 +156,7 @@ def read_plain_text(path: str) -> str:
     # Commands that read one text have no --encoding, so advise iconv.
     file = "" if path == STDIN else f" {shlex.quote(name_of(path))}"
     hint = re.sub(r"use --encoding (\S+)", rf"iconv -f \1 -t UTF-8{file}", problems[0].hint)
-    if hint == UNKNOWN:
+    if hint == NAME_THE_ENCODING:
         hint = f"make it UTF-8 with iconv -f ENCODING -t UTF-8{file}"
     raise ValueError(str(problems[0]._replace(hint=hint)))
 

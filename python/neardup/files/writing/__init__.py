@@ -8,26 +8,33 @@
 A failed or stopped run leaves old files as they were, and no incomplete ones.
 """
 
-from neardup.files.writing.new_file import check, in_full, is_stdout, open_new, shown, together
+from neardup.files.writing.new_file import (
+    check_output,
+    is_stdout,
+    open_new,
+    stdout_label,
+    together,
+    with_ending,
+)
 from neardup.files.writing.new_folder import check_folder, open_folder
-from neardup.files.writing.record_writer import KeptRecords, check_kept, open_kept
+from neardup.files.writing.record_writer import RecordWriter, check_kept, open_kept
 from neardup.files.writing.tables import Columns, Row, Write, open_rows, open_tables
 
 __all__ = [
     "Columns",
-    "KeptRecords",
+    "RecordWriter",
     "Row",
     "Write",
-    "check",
     "check_folder",
     "check_kept",
-    "in_full",
+    "check_output",
     "is_stdout",
     "open_folder",
     "open_kept",
     "open_new",
     "open_rows",
     "open_tables",
-    "shown",
+    "stdout_label",
     "together",
+    "with_ending",
 ]

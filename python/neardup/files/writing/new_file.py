@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 # Bytes copied at a time.
-PIECE = 1 << 20
+PRINT_BYTES = 1 << 20
 
 
 def is_stdout(path: Path) -> bool:
@@ -38,17 +38,17 @@ def is_stdout(path: Path) -> bool:
     return path.parent == Path() and path.name.partition(".")[0] == "-"
 
 
-def in_full(path: Path, ending: str) -> Path:
+def with_ending(path: Path, ending: str) -> Path:
     """Return the name with the ending that tells the format, where "-" alone has none."""
     return Path(f"-{ending}") if path == Path("-") else path
 
 
-def shown(path: Path) -> str | None:
+def stdout_label(path: Path) -> str | None:
     """Return how messages call standard output; None for a file."""
     return "standard output" if is_stdout(path) else None
 
 
-class Printed:
+class BufferedStdout:
     """Output that is printed when it is complete: until then it is in a temporary file."""
 
     def __init__(self, path: Path) -> None:
@@ -61,12 +61,12 @@ class Printed:
         self.file.seek(0)
         try:
             sys.stdout.flush()
-            while data := self.file.read(PIECE):
+            while data := self.file.read(PRINT_BYTES):
                 self._placed = True
                 sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
         except OSError as error:
-            raise OSError(error.errno, error.strerror, shown(self.path)) from error
+            raise OSError(error.errno, error.strerror, stdout_label(self.path)) from error
 
     def undo(self) -> bool:
         """Return whether nothing was printed."""
@@ -78,25 +78,27 @@ class Printed:
 
 # Prefix of temporary files and folders.
 PREFIX = ".neardup-"
-ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
+TABLE_ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 GZIP_LEVEL = 6
-BUFFER = 1 << 20
+BUFFER_BYTES = 1 << 20
 # Bytes copied at a time.
-WINDOW = 1 << 18
+COPY_BYTES = 1 << 18
 # From this size on the kernel copies faster than read and write.
 LONG_RUN = 1 << 18
 # Most buffers of one writev call.
-MOST_VIEWS = 512
+MAX_BUFFERS = 512
 # Complete files that `together` holds back.
-_waiting: ContextVar[list[_Complete | Printed] | None] = ContextVar("_waiting", default=None)
+_waiting: ContextVar[list[_Complete | BufferedStdout] | None] = ContextVar("_waiting", default=None)
 
 
-def check(path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = ENDINGS) -> None:
+def check_output(
+    path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = TABLE_ENDINGS
+) -> None:
     """Raise ValueError if a file cannot be written or is one of the inputs, before any work is
     done."""
     if path == Path():
         raise ValueError(f"the name of a file is empty; use one that ends in {endings[0]}")
-    path = in_full(path, endings[0])
+    path = with_ending(path, endings[0])
     if ending(path.name) not in endings:
         known = f"{', '.join(endings)}, each also with {' or '.join(PACKED)}"
         raise ValueError(f"{str(path)!r}: unknown ending; use one of {known}")
@@ -157,7 +159,7 @@ class _Complete:
         """Rename the file to its target. The old file is kept until `close`, so that this can be
         undone."""
         target = target_of(self.path)
-        with named(self.path):
+        with naming_file(self.path):
             if undoable:
                 # Without a second link to the old file this cannot be undone.
                 with suppress(OSError):
@@ -201,7 +203,7 @@ def open_new(path: Path) -> Iterator[Raw]:
             yield raw
         return
     target = target_of(path)
-    with named(path):
+    with naming_file(path):
         handle, temporary = _temporary(target.parent)
         complete = _Complete(temporary, path, os.dup(handle))
     raw = Raw(handle, path)
@@ -209,11 +211,11 @@ def open_new(path: Path) -> Iterator[Raw]:
     try:
         try:
             yield raw
-            with named(path):
+            with naming_file(path):
                 os.fsync(handle)
         finally:
             raw.finish()
-        with named(path):
+        with naming_file(path):
             os.chmod(temporary, _mode(target))
         waiting = _waiting.get()
         if waiting is None:
@@ -228,8 +230,8 @@ def open_new(path: Path) -> Iterator[Raw]:
 
 @contextmanager
 def _open_stdout(path: Path) -> Iterator[Raw]:
-    with named(path):
-        printed = Printed(path)
+    with naming_file(path):
+        printed = BufferedStdout(path)
     raw = Raw(os.dup(printed.file.fileno()), path)
     held = False
     try:
@@ -284,12 +286,12 @@ def _mode(target: Path) -> int:
 @contextmanager
 def together() -> Iterator[None]:
     """Rename all files completed inside at its end, or none if it fails."""
-    waiting: list[_Complete | Printed] = []
+    waiting: list[_Complete | BufferedStdout] = []
     token = _waiting.set(waiting)
     try:
         yield
         # Printing cannot be undone, so it comes last.
-        waiting.sort(key=lambda file: isinstance(file, Printed))
+        waiting.sort(key=lambda file: isinstance(file, BufferedStdout))
         try:
             for file in waiting:
                 file.place(undoable=len(waiting) > 1)
@@ -314,9 +316,9 @@ def open_packed(path: Path) -> Iterator[BinaryIO]:
         if how == "gzip":
             # Without name and time: equal content gives an equal file.
             packed = gzip.GzipFile("", "wb", GZIP_LEVEL, cast(BinaryIO, raw), mtime=0)
-            stream = io.BufferedWriter(cast(io.RawIOBase, packed), BUFFER)
+            stream = io.BufferedWriter(cast(io.RawIOBase, packed), BUFFER_BYTES)
         else:
-            stream = io.BufferedWriter(raw if how is None else _Zstd(raw), BUFFER)
+            stream = io.BufferedWriter(raw if how is None else _Zstd(raw), BUFFER_BYTES)
         try:
             yield stream
             stream.close()
@@ -336,7 +338,7 @@ def copy_runs(
     The kernel copies long ranges; short ones are read together, and written together without the
     bytes between them.
     """
-    window = memoryview(bytearray(WINDOW))
+    window = memoryview(bytearray(COPY_BYTES))
     waiting: list[tuple[int, int]] = []
 
     def write() -> None:
@@ -355,9 +357,9 @@ def copy_runs(
             done = _copy_by_kernel(source, target, start, end - start, to)
             start, to = start + done, to + done
         while start < end:
-            if waiting and (start - waiting[0][0] >= WINDOW or len(waiting) == MOST_VIEWS):
+            if waiting and (start - waiting[0][0] >= COPY_BYTES or len(waiting) == MAX_BUFFERS):
                 write()
-            stop = min(end, (waiting[0][0] if waiting else start) + WINDOW)
+            stop = min(end, (waiting[0][0] if waiting else start) + COPY_BYTES)
             waiting.append((start, stop))
             start = stop
     write()
@@ -390,7 +392,7 @@ def _fill(source: int, window: memoryview, start: int, name: str) -> None:
 def _write_all(target: int, views: list[memoryview], to: int, path: Path) -> int:
     """Write all buffers, however little the system takes at a time; return the number of bytes."""
     size = sum(map(len, views))
-    with named(path):
+    with naming_file(path):
         done = 0
         while done < size:
             count = os.pwritev(target, views, to + done)
@@ -419,7 +421,7 @@ class Raw(io.RawIOBase):
     def write(self, data: ReadableBuffer) -> int:
         view = memoryview(data).cast("B")
         done = 0
-        with named(self._path):
+        with naming_file(self._path):
             while self._handle is not None and done < len(view):
                 done += os.write(self._handle, view[done:])
         return len(view)
@@ -438,7 +440,7 @@ class Raw(io.RawIOBase):
     def finish(self) -> None:
         handle, self._handle = self._handle, None
         if handle is not None:
-            with named(self._path):
+            with naming_file(self._path):
                 os.close(handle)
 
 
@@ -471,7 +473,7 @@ def target_of(path: Path) -> Path:
 
 
 @contextmanager
-def named(path: Path) -> Iterator[None]:
+def naming_file(path: Path) -> Iterator[None]:
     """Make system errors name the user's file."""
     try:
         yield
@@ -479,7 +481,7 @@ def named(path: Path) -> Iterator[None]:
         why = error.strerror
         if error.errno == errno.EFBIG:
             why = "larger than this process may write (ulimit -f) or its file system can hold"
-        raise OSError(error.errno, why, shown(path) or str(path)) from error
+        raise OSError(error.errno, why, stdout_label(path) or str(path)) from error
 
 
 def _same(name: str, path: Path) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from neardup.files.writing.new_file import PREFIX, named
+from neardup.files.writing.new_file import PREFIX, naming_file
 
 # Marks a folder that was written by neardup and may be replaced.
 MARK = ".neardup-pages"
@@ -54,11 +54,11 @@ def open_folder(path: Path) -> Iterator[Path]:
     """
     check_folder(path)
     target = path.absolute()
-    _tidy(target.parent)
-    with named(path):
+    _remove_leftovers(target.parent)
+    with naming_file(path):
         made = _new(target.parent)
     try:
-        with named(path), _held(made):
+        with naming_file(path), _locked_folder(made):
             yield made
             _place(made, target)
     finally:
@@ -94,7 +94,7 @@ def _place(made: Path, target: Path) -> None:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
+def _locked_folder(folder: Path) -> Iterator[None]:
     """Mark a folder as ours and lock it, so that no other process removes it."""
     import fcntl
 
@@ -107,7 +107,7 @@ def _held(folder: Path) -> Iterator[None]:
         yield
 
 
-def _tidy(beside: Path) -> None:
+def _remove_leftovers(beside: Path) -> None:
     """Remove the folders of killed runs: marked, under temporary names, and not locked."""
     import fcntl
 

@@ -29,9 +29,9 @@ from neardup.files.reading.formats import (
 from neardup.files.reading.inputs import format_of, read_batches
 from neardup.files.reading.locations import can_reread
 from neardup.files.reading.parquet import ParquetError, open_parquet, rows_at_once
-from neardup.files.reading.records import columns_of
+from neardup.files.reading.records import list_columns
 from neardup.files.reading.streams import DamagedError, beginning, open_stored
-from neardup.files.writing.new_file import Raw, check, in_full, open_packed
+from neardup.files.writing.new_file import Raw, check_output, open_packed, with_ending
 from neardup.files.writing.tables import WriteTable, open_groups, open_tables
 
 if TYPE_CHECKING:
@@ -41,22 +41,22 @@ if TYPE_CHECKING:
 
 # Receives the number of records passed since its last call.
 Tick = Callable[[int], object]
-PIECE = 8 << 20
+CHUNK_BYTES = 8 << 20
 # Positions checked in a file before its lines are copied.
-LOOKS = 64
+CHECKED_POSITIONS = 64
 # JSON whitespace.
 SPACE = b" \t\r\n"
 # A line end and the space around it.
 LINE_END = re.compile(rb"[ \t]*[\r\n][ \t\r\n]*")
-WRITTEN = {
+HOW_WRITTEN = {
     "json": "records are written as JSON lines or as an array",
     "texts": "they are written as a table of ids and texts",
     **dict.fromkeys(("lines", "table", "rows"), "records are kept as they are"),
 }
-TABLES = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
+TABLE_ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 
 
-class KeptRecords(Protocol):
+class RecordWriter(Protocol):
     """Writes kept records."""
 
     def copy(
@@ -82,15 +82,15 @@ def check_kept(
     others  more files that are read and must not be overwritten
     """
     kind = _format_of(inputs, reading)
-    how = _how(kind, reading)
+    how = _keep_mode(kind, reading)
     endings = _endings(kind, how, inputs)
-    path = in_full(path, endings[0])
+    path = with_ending(path, endings[0])
     if ending(path.name) not in endings:
         raise ValueError(
-            f"{str(path)!r}: the inputs are {_called(kind, how)}, and {WRITTEN[how]}; "
+            f"{str(path)!r}: the inputs are {_called(kind, how)}, and {HOW_WRITTEN[how]}; "
             f"use {' or '.join(endings)}"
         )
-    check(path, [*inputs, *others], endings=endings)
+    check_output(path, [*inputs, *others], endings=endings)
     for name in inputs:
         if not can_reread(name):
             raise ValueError(f"{name_of(name)}: cannot be read twice; save it to a file first")
@@ -101,7 +101,7 @@ def check_kept(
 
 
 @contextmanager
-def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[KeptRecords]:
+def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[RecordWriter]:
     """Open a new file for kept records, in the format of the inputs.
 
     Lines and rows are copied byte for byte; CSV files get one header, Parquet files one schema.
@@ -110,8 +110,8 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[K
     """
     check_kept(path, inputs, reading)
     kind = _format_of(inputs, reading)
-    how = _how(kind, reading)
-    path = in_full(path, _endings(kind, how, inputs)[0])
+    how = _keep_mode(kind, reading)
+    path = with_ending(path, _endings(kind, how, inputs)[0])
     if how == "texts":
         opened = _open_texts(path, reading)
     elif how == "rows":
@@ -124,7 +124,7 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[K
         yield kept
 
 
-def _how(kind: str, reading: Reading) -> str:
+def _keep_mode(kind: str, reading: Reading) -> str:
     """Return how records of a format are kept; see `Format.keeps`."""
     return "lines" if kind == "text" and reading.lines else all_formats()[kind].keeps
 
@@ -141,7 +141,7 @@ def _format_of(inputs: Sequence[str], reading: Reading) -> str:
     ):
         # Some may be JSON lines, which are JSON as well.
         return "json"
-    if all(_how(each, reading) == "texts" for each in found.values()):
+    if all(_keep_mode(each, reading) == "texts" for each in found.values()):
         # All become a table of texts, whatever they were.
         return found[telling[0]]
     first = telling[0]
@@ -166,7 +166,7 @@ def _is_blank(path: str, reading: Reading) -> bool:
 
 def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
     if how == "texts":
-        return TABLES
+        return TABLE_ENDINGS
     known = [name for name, format_ in all_endings().items() if format_ == kind]
     known += all_formats()[kind].written
     if how == "json":
@@ -190,7 +190,7 @@ def _called(kind: str, how: str = "") -> str:
 @contextmanager
 def _open_bytes(
     path: Path, inputs: Sequence[str], kind: str, reading: Reading
-) -> Iterator[KeptRecords]:
+) -> Iterator[RecordWriter]:
     header = _common_header(inputs, kind, reading) if all_formats()[kind].keeps == "table" else b""
     with open_packed(path) as stream:
         yield _Bytes(stream, header, reading)
@@ -210,8 +210,8 @@ def _common_header(inputs: Sequence[str], kind: str, reading: Reading) -> bytes:
             first = (name, *header)
         elif header.names != first[1]:
             raise ValueError(
-                f"{name_of(name)}: its columns ({columns_of(header.names)}) are not those of "
-                f"{name_of(first[0])} ({columns_of(first[1])}); keep them in files of their own"
+                f"{name_of(name)}: its columns ({list_columns(header.names)}) are not those of "
+                f"{name_of(first[0])} ({list_columns(first[1])}); keep them in files of their own"
             )
     return b"" if first is None else first[2]
 
@@ -254,7 +254,7 @@ class _Bytes:
                     plain.seek(runs[-1][1] - 1)
                     self._ended = plain.read(1) == b"\n"
                 return
-            source = Forward(path, file.read)
+            source = ForwardRanges(path, file.read)
             # Contiguous, or every search would copy the column.
             starts, done = np.ascontiguousarray(spans[:, 0]), 0
             for start, end in runs:
@@ -277,7 +277,7 @@ def _check_places(handle: int, runs: Sequence[tuple[int, int]], path: str) -> No
     """Raise OSError if lines are no longer where they were. A few positions are checked: that is
     fast, and a changed file differs everywhere.
     """
-    step = max(1, len(runs) // LOOKS)
+    step = max(1, len(runs) // CHECKED_POSITIONS)
     for start, end in (*runs[::step], runs[-1]):
         before = b"\n" if start <= len(BOM) else os.pread(handle, 1, start - 1)
         last = os.pread(handle, 2, end - 1)
@@ -302,7 +302,7 @@ def _runs(spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> list[tuple[int, 
     return list(zip(starts.tolist(), ends.tolist(), strict=True))
 
 
-class Forward:
+class ForwardRanges:
     """Ranges of a stream, in ascending order."""
 
     def __init__(self, path: str, read: Callable[[int], bytes]) -> None:
@@ -329,7 +329,7 @@ class Forward:
     def _next(self) -> None:
         self._base += len(self._data)
         try:
-            self._data = memoryview(self._read(PIECE))
+            self._data = memoryview(self._read(CHUNK_BYTES))
         except DamagedError:
             self._data = memoryview(b"")
         if not self._data:
@@ -337,7 +337,7 @@ class Forward:
 
 
 @contextmanager
-def _open_json(path: Path, reading: Reading) -> Iterator[KeptRecords]:
+def _open_json(path: Path, reading: Reading) -> Iterator[RecordWriter]:
     with open_packed(path) as stream:
         kept = _Json(stream, reading, is_array=all_endings()[ending(path.name)] == "json")
         yield kept
@@ -367,7 +367,7 @@ class _Json:
         import numpy as np
 
         with open_stored(path, self._reading) as file:
-            source, done = Forward(path, file.read), 0
+            source, done = ForwardRanges(path, file.read), 0
             for row, (start, end) in zip(
                 np.flatnonzero(keep).tolist(), spans[keep].tolist(), strict=True
             ):
@@ -390,7 +390,7 @@ class _Json:
 
 
 @contextmanager
-def _open_rows(path: Path, inputs: Sequence[str]) -> Iterator[KeptRecords]:
+def _open_rows(path: Path, inputs: Sequence[str]) -> Iterator[RecordWriter]:
     common = _common_schema(inputs)
     if common is None:
         raise OSError(f"{name_of(inputs[0])}: no Parquet that can be read")
@@ -494,7 +494,7 @@ def _chosen(batch: pa.RecordBatch, mask: NDArray[np.bool_]) -> list[pa.RecordBat
 
 
 @contextmanager
-def _open_texts(path: Path, reading: Reading) -> Iterator[KeptRecords]:
+def _open_texts(path: Path, reading: Reading) -> Iterator[RecordWriter]:
     import pyarrow as pa
 
     schema = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from neardup.files.reading.csv import FORMULA, guarded
+from neardup.files.reading.csv import FORMULA, guard_cell
 from neardup.files.reading.formats import DELIMITERS, all_endings, ending
-from neardup.files.writing.new_file import check, in_full, open_new, open_packed
+from neardup.files.writing.new_file import check_output, open_new, open_packed, with_ending
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,8 +41,8 @@ def open_rows(
     reversible  in CSV and TSV, put ' before cells that begin with ' as well, so that a reader can
                 restore all cells
     """
-    check(path)
-    path = in_full(path, ".jsonl")
+    check_output(path)
+    path = with_ending(path, ".jsonl")
     kind = all_endings()[ending(path.name)]
     if kind == "parquet":
         with _open_parquet(path, columns) as write:
@@ -54,7 +54,7 @@ def open_rows(
         if kind == "jsonl":
             yield _row_jsonl(file, names)
         else:
-            made_safe = guarded if reversible else _guarded if guard else _as_it_is
+            made_safe = guard_cell if reversible else _guarded if guard else _as_it_is
             yield _row_csv(file, names, kind, made_safe)
         file.flush()
         file.detach()
@@ -149,8 +149,8 @@ def open_tables(path: Path, schema: pa.Schema, *, guard: bool = True) -> Iterato
 
     guard  in CSV and TSV, put ' before cells that a spreadsheet would run as a formula
     """
-    check(path)
-    path = in_full(path, ".jsonl")
+    check_output(path)
+    path = with_ending(path, ".jsonl")
     kind = all_endings()[ending(path.name)]
     if kind == "parquet":
         with open_groups(path, schema) as write:

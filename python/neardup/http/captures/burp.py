@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from xml.parsers import expat  # entities are refused below, nothing is fetched
 
 from neardup.files.reading.batch import BOM, record_too_long
-from neardup.files.reading.streams import packed
+from neardup.files.reading.streams import report_compressed
 from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.messages import MessageError, Response
 
@@ -271,7 +271,7 @@ def _chunks(capture: Capture) -> Iterator[bytes]:
     is_first = True
     while data := capture.file.read(CHUNK_BYTES):
         if is_first:
-            if problem := packed(capture.file, data):
+            if problem := report_compressed(capture.file, data):
                 capture.task.report(problem)
                 return
             data, is_first = data.removeprefix(BOM).lstrip(), False

@@ -13,7 +13,7 @@ from typing import Any
 from neardup.files.reading.batch import record_too_long
 from neardup.files.reading.encodings import UTF8, body_charset
 from neardup.files.reading.json import Value, Values
-from neardup.files.reading.records import BadRecordError, kind_of
+from neardup.files.reading.records import BadRecordError, json_type
 from neardup.http.captures.reader import Capture, CapturedResponse, json_string
 from neardup.http.messages import (
     MAX_HEADERS,
@@ -147,7 +147,7 @@ def response_of(capture: Capture, entry: Any, number: int) -> Response:
 
 def _object(entry: Any, name: str) -> dict[str, Any]:
     if not isinstance(entry, dict):
-        raise BadRecordError(f"not an object but {kind_of(entry)}")
+        raise BadRecordError(f"not an object but {json_type(entry)}")
     found = entry.get(name)
     if not isinstance(found, dict):
         raise BadRecordError(f"has no {name}")

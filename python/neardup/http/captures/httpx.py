@@ -15,7 +15,7 @@ from neardup.files.reading.batch import record_too_long
 from neardup.files.reading.encodings import UTF8, body_charset
 from neardup.files.reading.formats import STDIN, is_url
 from neardup.files.reading.records import BadRecordError, parse_record
-from neardup.files.reading.streams import not_utf8
+from neardup.files.reading.streams import report_not_utf8
 from neardup.files.reading.text import blocks
 from neardup.http.captures import NO_BODIES, SAVE_BODIES, detect_scanner
 from neardup.http.captures.raw import last_response
@@ -70,7 +70,7 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
     """Return the response of a line; report a line that is not UTF-8 and return None."""
     text = document.decode(line)
     if not isinstance(text, str):
-        capture.task.report(not_utf8(capture.task.path, number, text, capture.encoding))
+        capture.task.report(report_not_utf8(capture.task.path, number, text, capture.encoding))
         return None
     record = parse_record(text)
     url = json_string(record.get("url") or record.get("final_url") or record.get("input"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from neardup.files.reading.streams import ByteStream, packed
+from neardup.files.reading.streams import ByteStream, report_compressed
 from neardup.http.bodies import body_too_long, content_length, is_chunked, parse_chunks
 from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.messages import (
@@ -111,7 +111,7 @@ def read_raw(capture: Capture) -> Iterator[CapturedResponse]:
     """Yield the responses of a file. A request before a response gives its URL."""
     window = _Window(capture.file)
     window.fill(LOOKAHEAD_BYTES)
-    if problem := packed(capture.file, window.data):
+    if problem := report_compressed(capture.file, window.data):
         capture.task.report(problem)
         return
     number, request = 0, None

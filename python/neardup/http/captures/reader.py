@@ -20,13 +20,13 @@ from neardup.files.reading.batch import (
     Batch,
     Task,
     Unreadable,
+    format_size,
     key_array,
-    size_of,
 )
 from neardup.files.reading.encodings import SAMPLE, body_charset
 from neardup.files.reading.formats import capture_by_name, name_of
-from neardup.files.reading.jsonl import in_order
-from neardup.files.reading.streams import ByteStream, DamagedError, most_unpacked, open_told
+from neardup.files.reading.jsonl import map_in_order
+from neardup.files.reading.streams import ByteStream, DamagedError, max_unpacked, open_task
 from neardup.http.bodies import TOO_LONG, Body, decode_body
 from neardup.http.captures import ANY_CAPTURE, detect_format, explain_unknown
 from neardup.http.columns import RESPONSE_COLUMNS, column_value, response_batch
@@ -143,11 +143,11 @@ class Capture:
         if self._file is None or count <= 0:
             return
         self._decompressed += count
-        limit = most_unpacked(self._file.stored, self.task.reading)
+        limit = max_unpacked(self._file.stored, self.task.reading)
         if self._decompressed > limit:
             raise DamagedError(
                 f"stopped after {self._decompressed:,} bytes of decompressed bodies: the limit is "
-                f"{size_of(limit)}; if the file is meant to be so large, allow more with "
+                f"{format_size(limit)}; if the file is meant to be so large, allow more with "
                 "--max-bytes"
             )
 
@@ -221,7 +221,7 @@ def read_any(capture: Capture) -> Iterator[CapturedResponse]:
 def read_responses(task: Task) -> Iterator[CapturedResponse]:
     """Yield the responses of a file one by one, without their views."""
     format_ = capture_by_name(task.path) or ANY_CAPTURE
-    with open_told(task) as file:
+    with open_task(task) as file:
         capture = Capture(task, file)
         try:
             yield from reader_of(format_)(capture)
@@ -236,7 +236,7 @@ def read_captures(format_: str, task: Task) -> Iterator[Batch]:
     Views are built without the GIL, on threads of their own, while more is read.
     """
     builder = _BatchBuilder(task)
-    with open_told(task) as file:
+    with open_task(task) as file:
         capture = Capture(task, file)
         groups = _groups(reader_of(format_)(capture), capture)
         first_groups = list(islice(groups, 2))
@@ -245,7 +245,7 @@ def read_captures(format_: str, task: Task) -> Iterator[Batch]:
         if len(first_groups) < 2 or task.reading.threads is not None:
             batches: Iterator[Batch] = map(builder.build, chain(first_groups, groups))
         else:
-            batches = in_order(builder.build, chain(first_groups, groups))
+            batches = map_in_order(builder.build, chain(first_groups, groups))
         for batch in batches:
             if len(batch.ids):
                 yield batch
