@@ -262,7 +262,7 @@ def test_views_are_made_on_the_cores_asked_for(
         return map_in_order(*arguments)
 
     monkeypatch.setattr(ViewBuilder, "build", build)
-    monkeypatch.setattr(reader, "in_order", counted)
+    monkeypatch.setattr(reader, "map_in_order", counted)
     monkeypatch.setattr(reader, "BATCH_ROWS", 4)
     out = tmp_path / "out.jsonl"
     summary = jobs.cluster([str(capture)], out, jobs.Options(recipe="http", threads=threads))

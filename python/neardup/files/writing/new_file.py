@@ -29,12 +29,21 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-# Bytes copied at a time.
-PRINT_BYTES = 1 << 20
+# Prefix of temporary files and folders.
+PREFIX = ".neardup-"
+TABLE_ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
+GZIP_LEVEL = 6
+BUFFER_BYTES = 1 << 20
+# Bytes read at a time to copy short ranges.
+COPY_BYTES = 1 << 18
+# From this size on the kernel copies faster than read and write.
+LONG_RUN = 1 << 18
+# Most buffers of one writev call.
+MAX_BUFFERS = 512
 
 
 def is_stdout(path: Path) -> bool:
-    """Return whether a name means standard output; a file named "-" is called "./-"."""
+    """Return whether a name means standard output; a file of that name needs its full path."""
     return path.parent == Path() and path.name.partition(".")[0] == "-"
 
 
@@ -61,7 +70,7 @@ class BufferedStdout:
         self.file.seek(0)
         try:
             sys.stdout.flush()
-            while data := self.file.read(PRINT_BYTES):
+            while data := self.file.read(BUFFER_BYTES):
                 self._placed = True
                 sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
@@ -76,17 +85,6 @@ class BufferedStdout:
         self.file.close()
 
 
-# Prefix of temporary files and folders.
-PREFIX = ".neardup-"
-TABLE_ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
-GZIP_LEVEL = 6
-BUFFER_BYTES = 1 << 20
-# Bytes copied at a time.
-COPY_BYTES = 1 << 18
-# From this size on the kernel copies faster than read and write.
-LONG_RUN = 1 << 18
-# Most buffers of one writev call.
-MAX_BUFFERS = 512
 # Complete files that `together` holds back.
 _waiting: ContextVar[list[_Complete | BufferedStdout] | None] = ContextVar("_waiting", default=None)
 

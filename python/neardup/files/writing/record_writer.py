@@ -31,7 +31,13 @@ from neardup.files.reading.locations import can_reread
 from neardup.files.reading.parquet import ParquetError, open_parquet, rows_at_once
 from neardup.files.reading.records import list_columns
 from neardup.files.reading.streams import DamagedError, beginning, open_stored
-from neardup.files.writing.new_file import Raw, check_output, open_packed, with_ending
+from neardup.files.writing.new_file import (
+    TABLE_ENDINGS,
+    Raw,
+    check_output,
+    open_packed,
+    with_ending,
+)
 from neardup.files.writing.tables import WriteTable, open_groups, open_tables
 
 if TYPE_CHECKING:
@@ -53,7 +59,6 @@ HOW_WRITTEN = {
     "texts": "they are written as a table of ids and texts",
     **dict.fromkeys(("lines", "table", "rows"), "records are kept as they are"),
 }
-TABLE_ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 
 
 class RecordWriter(Protocol):
