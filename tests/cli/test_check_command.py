@@ -22,6 +22,9 @@ def test_the_summary(run: Callable[..., Any]) -> None:
     assert lines[1].startswith("copied      ")
     assert any("ben: " in line and "from amira" in line for line in lines[2:])
     assert not any("hana" in line for line in lines)
+    shares = [float(line.split()[0]) for line in lines[2:]]
+    assert shares == sorted(shares, reverse=True)
+    assert len(set(shares)) > 1
 
 
 def test_everything_as_json(run: Callable[..., Any]) -> None:

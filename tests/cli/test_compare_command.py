@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,8 @@ def test_no_signal(run: Callable[..., Any]) -> None:
 
 def test_many_passages_are_capped(run: Callable[..., Any]) -> None:
     parts = [" ".join(f"w{part}x{word}" for word in range(12 + part)) for part in range(15)]
+    # Not by length: the longest passages are shown in the order of the text.
+    parts = [*parts[7:], *parts[:7]]
     left, right = " l l l ".join(parts), " r r r ".join(parts)
     found = nd.compare(left, right)
     assert len(found.passages) == 15
@@ -102,6 +105,9 @@ def test_many_passages_are_capped(run: Callable[..., Any]) -> None:
     assert "passages    15 shared (showing the longest 10 of 15)" in ran.out
     assert "w14x0" in ran.out
     assert "w0x0" not in ran.out
+    starts = [int(start) for start in re.findall(r"^  A (\d+)-", ran.out, re.M)]
+    assert starts == sorted(starts)
+    assert len(starts) == 10
 
 
 def test_excerpts_are_safe_to_print(run: Callable[..., Any]) -> None:

@@ -105,6 +105,14 @@ def test_unreadable_lines_are_reported_and_the_rest_goes_on(
     assert errors[21].startswith("neardup: documents 2, without signal 0, unreadable 25, ")
 
 
+def test_problems_of_many_files_are_capped(run: Callable[..., Any], tmp_path: Path) -> None:
+    for number in range(25):
+        (tmp_path / f"{number:02}.jsonl").write_text("oops\n")
+    lines = run("fingerprint", tmp_path, "-q").err.splitlines()
+    assert sum("not JSON" in line for line in lines) == 20
+    assert "neardup: 5 more unreadable, 25 in all" in lines
+
+
 def test_equal_reasons_are_one_line(run: Callable[..., Any], tmp_path: Path) -> None:
     path, other = tmp_path / "mix.jsonl", tmp_path / "gbk.jsonl"
     path.write_text('{"id": 1, "title": "t", "text": "a b"}\n' * 300)

@@ -170,7 +170,7 @@ def test_check_without_texts_says_what_helps(run: Run, new: Path, tmp_path: Path
 
 def test_remove(run: Run, seen: Path, tmp_path: Path) -> None:
     ids = tmp_path / "ids.txt"
-    ids.write_text("dog\nnobody\n", encoding="utf-8")
+    ids.write_text("dog\nnobody\ncat\n", encoding="utf-8")
     ran = run("index", "remove", seen, "cat", "--from", ids, "--json")
     assert json.loads(ran.out) == {"removed": 2, "not_found": 1, "documents": 0}
     assert run("index", "remove", seen).code == 2

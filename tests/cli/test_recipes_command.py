@@ -13,6 +13,8 @@ def test_all_presets(run: Callable[..., Any]) -> None:
     for name in nd.Recipe.presets():
         assert f"{name}  " in ran.out
     assert "tokens=chars" in ran.out
+    # The default shows all of its settings, the others what differs.
+    assert "normalize=nfkc_casefold, tokens=words, ngram=1" in " ".join(ran.out.split())
     assert "One in full: neardup recipes NAME" in ran.out
 
 

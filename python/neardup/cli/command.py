@@ -119,7 +119,7 @@ class Option(click.Option):
         listed = (self.metavar or "").split("|")
         self.values = values or [value for value in listed if value.islower()]
         self.section = section
-        self.daily = daily or self.required
+        self.daily = daily
         self.aliases = aliases
 
     @property

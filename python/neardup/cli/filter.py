@@ -191,10 +191,9 @@ def _choose_recipe(
     *,
     is_captured: bool,
 ) -> Recipe | None:
-    """Return the recipe; None for that of the collection, or the default of a new one."""
+    """Return the recipe; None for that of a collection that exists."""
     is_default = options.recipe is None and options.bits is None and not no_mask
-    is_known = collection is not None and (collection / DATABASE).exists()
-    if collection is not None and is_default and (is_known or not is_captured):
+    if is_default and collection is not None and (collection / DATABASE).exists():
         return None
     return capture_recipe(options, no_mask) if is_captured else options.load()
 

@@ -6,11 +6,8 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import date, time, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from uuid import UUID
 
 import click
 
@@ -186,8 +183,6 @@ class _MetadataError(Exception):
 
 def _as_json(value: Any, column: str, depth: int) -> Any:
     """Convert a value to JSON: dates and decimals to strings, NaN to null."""
-    from neardup.collection.documents import MAX_DEPTH
-
     if isinstance(value, str):
         if not value.isascii():
             _check_text(value, column)
@@ -196,6 +191,13 @@ def _as_json(value: Any, column: str, depth: int) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    # Imported here: most values are none of these, and most commands have no metadata.
+    from datetime import date, time, timedelta
+    from decimal import Decimal
+    from uuid import UUID
+
+    from neardup.collection.documents import MAX_DEPTH
+
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, Decimal | UUID | timedelta):

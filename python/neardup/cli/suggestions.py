@@ -81,7 +81,7 @@ def suggest(name: str, known: Iterable[str], usual: dict[str, str]) -> str:
     """Return " Did you mean …?" with names that are known here, or an empty string."""
     from difflib import get_close_matches
 
-    bare = name.lstrip("-").replace("_", "-").lower()
+    bare = name.lstrip("-").lower()
     # Every name that can be meant → what to suggest for it.
     names: dict[str, list[str]] = {}
     for each in known:
