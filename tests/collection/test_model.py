@@ -126,12 +126,13 @@ class Life(RuleBasedStateMachine):
         assert not problems or (self.lost and all(x.startswith("segment ") for x in problems))
 
 
+@pytest.mark.parametrize("examples", [12, pytest.param(100, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("tail", [3, segments.TAIL])
-def test_life(tail: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_life(tail: int, examples: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # So small that segments are written and merged all the time; and as it is.
     monkeypatch.setattr(segments, "TAIL", tail)
     monkeypatch.setattr(sketches, "MAX_RECENT", 10 if tail == 3 else sketches.MAX_RECENT)
     monkeypatch.setattr(sketches, "MAX_PIECES", 2)
     run_state_machine_as_test(
-        Life, settings=settings(max_examples=25, stateful_step_count=25, deadline=None)
+        Life, settings=settings(max_examples=examples, stateful_step_count=25, deadline=None)
     )

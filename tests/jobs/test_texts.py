@@ -25,15 +25,15 @@ def test_texts_without_words_are_no_cluster(tmp_path: Path) -> None:
     assert sizes == {1, 50, 100}
 
 
-def test_the_same_text_200_000_times_takes_linear_time_and_memory(tmp_path: Path) -> None:
-    source = write(tmp_path / "in.jsonl", line(text=TEXT) * 200_000, line(text=OTHER))
+def test_the_same_text_50_000_times_takes_linear_time_and_memory(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", line(text=TEXT) * 50_000, line(text=OTHER))
     out, removed = tmp_path / "out.jsonl", tmp_path / "removed.parquet"
     started = time.perf_counter()
     found = jobs.dedup([str(source)], out, jobs.Options(removed=removed))
-    assert time.perf_counter() - started < 30
-    assert (found.kept, found.removed) == (2, 199_999)
+    assert time.perf_counter() - started < 15
+    assert (found.kept, found.removed) == (2, 49_999)
     assert found.candidates <= 1
-    assert found.verified <= 200_001
+    assert found.verified <= 50_001
     assert out.read_bytes() == line(text=TEXT) + line(text=OTHER)
     pairs = tmp_path / "pairs.parquet"
-    assert jobs.pairs([str(source)], pairs, jobs.Options(equal="first")).pairs == 199_999
+    assert jobs.pairs([str(source)], pairs, jobs.Options(equal="first")).pairs == 49_999

@@ -222,7 +222,7 @@ def same(found: nd.Deduplication, expected: nd.Deduplication) -> None:
     assert (found.similarity, found.radius) == (expected.similarity, expected.radius)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     texts=corpora(),
     steps=st.lists(st.sampled_from(STEPS), min_size=2, max_size=3).map(sorted),

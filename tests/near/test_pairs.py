@@ -137,7 +137,7 @@ def test_a_million_equal_fingerprints() -> None:
 
 
 def test_dropping_a_stream_stops_it() -> None:
-    codes = np.arange(200_000, dtype=np.uint64)
+    codes = np.arange(100_000, dtype=np.uint64)
     before = threading.active_count()
     for _ in range(3):
         reader = nd.pairs(codes, 6, stream=True)

