@@ -31,5 +31,6 @@ __all__ = [
     "kinds",
     "marked_text",
     "page",
+    "phrases",
     "views",
 ]

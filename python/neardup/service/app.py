@@ -34,7 +34,7 @@ from neardup.service.middleware import ServiceMiddleware
 from neardup.service.models import encoder
 from neardup.service.monitoring import Metrics, monitoring_routes
 from neardup.service.ndjson import LineResponder
-from neardup.service.pages import missing, routes
+from neardup.service.pages import not_found_page, routes
 from neardup.service.requests import (
     JSON,
     NDJSON,
@@ -106,7 +106,7 @@ def make_app(service: Service) -> Starlette:
 async def _http_error(service: Service, request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 404 and "text/html" in request.headers.get("accept", ""):
-        return missing(request, service)
+        return not_found_page(request, service)
     detail = {404: "no such path", 405: "method not allowed"}.get(error.status_code, error.detail)
     return problem_response(error.status_code, detail, headers=error.headers)
 

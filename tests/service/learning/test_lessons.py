@@ -9,28 +9,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.service.learning import exercise, model
-from neardup.service.learning import model as edits
-from neardup.service.learning.blocks import table
-from neardup.service.learning.exercise import BLOCKS, BLOCKS_64
-from neardup.service.learning.steps import Refused
+from neardup.service.learning import exercises
+from neardup.service.learning import radius as edits
+from neardup.service.learning import radius as model
+from neardup.service.learning.exercises import BLOCKS_EXAMPLE, BLOCKS_EXAMPLE_64
+from neardup.service.learning.radius import block_table
+from neardup.service.learning.steps import LessonError
 
 
 def test_the_table_of_the_note_on_a_library() -> None:
     """h2 = 0x70 finds both, h1 = 0 only itself: 0x78 is four bits away."""
-    stored = BLOCKS_64["stored"]
-    found = table(stored, "0x0000000000000070", 3)
+    stored = BLOCKS_EXAMPLE_64["stored"]
+    found = block_table(stored, "0x0000000000000070", 3)
     assert [row.distance for row in found.found] == [3, 1]
     assert found.sizes == (16, 16, 16, 16)
     assert found.fewer == 1024
     assert round(found.fewer_twice, 2) == 87381.33
-    alone = table(stored, "0x0000000000000000", 3)
+    alone = block_table(stored, "0x0000000000000000", 3)
     assert [row.distance for row in alone.found] == [0]
     assert [row.distance for row in alone.looked_at] == [0, 4]
 
 
 def test_the_small_table_shows_all_that_can_happen() -> None:
-    found = table(BLOCKS["stored"], BLOCKS["query"], 3)
+    found = block_table(BLOCKS_EXAMPLE["stored"], BLOCKS_EXAMPLE["query"], 3)
     assert [(row.distance, row.equal) for row in found.stored] == [
         (2, [1, 3]),
         (4, [3]),
@@ -52,7 +53,7 @@ def test_blocks_find_all_within_the_radius(codes: list[str], radius: int) -> Non
     """The naive twin counts every one."""
     radius = min(radius, len(codes[0]) - 1)
     query, *stored = codes
-    found = table("\n".join(stored), query, radius)
+    found = block_table("\n".join(stored), query, radius)
     near = [
         code for code in stored if sum(a != b for a, b in zip(code, query, strict=True)) <= radius
     ]
@@ -64,7 +65,7 @@ def test_blocks_find_all_within_the_radius(codes: list[str], radius: int) -> Non
 
 @pytest.mark.parametrize("query", ["0101", "0x5"])
 def test_a_bit_is_flipped_by_its_number(query: str) -> None:
-    found = table("", query, 1, flip=3)
+    found = block_table("", query, 1, flip=3)
     assert found.query == "1101"
     assert found.written(hexadecimal=True) == "0xd"
 
@@ -84,23 +85,23 @@ def test_a_bit_is_flipped_by_its_number(query: str) -> None:
     ],
 )
 def test_blocks_refused(stored: str, query: str, radius: int, flip: int | None, key: str) -> None:
-    with pytest.raises(Refused) as caught:
-        table(stored, query, radius, flip)
+    with pytest.raises(LessonError) as caught:
+        block_table(stored, query, radius, flip)
     assert caught.value.key == key
 
 
 def test_the_model_gives_the_figures_of_the_literature() -> None:
     """s = .99: 2.9 ± 1.7 of 64 bits; s = .95: 12.9 ± 3.4 of 128."""
     share = (1 - 0.99) * 3 / 2
-    point = model.point(share, 64)
+    point = model.model_point(share, 64)
     assert (round(point.expected, 1), round(point.deviation, 1)) == (2.9, 1.7)
-    point = model.point((1 - 0.95) * 3 / 2, 128)
+    point = model.model_point((1 - 0.95) * 3 / 2, 128)
     assert (round(point.expected, 1), round(point.deviation, 1)) == (12.9, 3.4)
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32, 64, 128])
 def test_the_model_against_sums_of_single_chances(bits: int) -> None:
-    for point in model.points(bits)[::12]:
+    for point in model.model_points(bits)[::12]:
         q = point.expected / bits
         # The distribution of a sum, made by adding one bit at a time.
         chances = [1.0]
@@ -112,13 +113,13 @@ def test_the_model_against_sums_of_single_chances(bits: int) -> None:
             chances = longer
         for radius, value in enumerate(point.within):
             assert value == pytest.approx(sum(chances[: radius + 1]))
-    assert model.points(bits)[0].within[0] == 1
+    assert model.model_points(bits)[0].within[0] == 1
 
 
 def test_measured_figures_only_where_they_were_measured() -> None:
-    assert model.measured(64, 3) == {0.02: 0.74, 0.05: 0.45, 0.10: 0.19}
-    assert model.measured(64, 4) == {}
-    assert model.measured(128, 3) == {}
+    assert model.measured_recall(64, 3) == {0.02: 0.74, 0.05: 0.45, 0.10: 0.19}
+    assert model.measured_recall(64, 4) == {}
+    assert model.measured_recall(128, 3) == {}
 
 
 ENGLISH = " ".join(f"word{at}" for at in range(300))
@@ -127,10 +128,10 @@ CHINESE = "".join(chr(0x4E00 + at) for at in range(300))
 
 @pytest.mark.parametrize("text", [ENGLISH, CHINESE])
 def test_a_share_of_the_words_is_edited(text: str) -> None:
-    assert edits.edited(text, 0.0, 1) == text
-    copy = edits.edited(text, 0.1, 1)
-    assert copy == edits.edited(text, 0.1, 1)
-    assert copy != edits.edited(text, 0.1, 2)
+    assert edits.edit_text(text, 0.0, 1) == text
+    copy = edits.edit_text(text, 0.1, 1)
+    assert copy == edits.edit_text(text, 0.1, 1)
+    assert copy != edits.edit_text(text, 0.1, 2)
     before = {*edits.UNIT.findall(text)}
     after = {*edits.UNIT.findall(copy)}
     # Thirty are chosen: each is deleted or replaced, or has a foreign one before it.
@@ -142,7 +143,7 @@ def test_a_share_of_the_words_is_edited(text: str) -> None:
 @pytest.mark.parametrize("text", [ENGLISH, CHINESE])
 @pytest.mark.parametrize("bits", [64, 128])
 def test_copies_are_where_the_cosine_says(text: str, bits: int) -> None:
-    for found in edits.curve(text, "default", bits, 7):
+    for found in edits.edit_curve(text, "default", bits, 7):
         assert sum(found.distances.values()) == found.copies == edits.COPIES
         mean = sum(k * n for k, n in found.distances.items()) / found.copies
         assert found.mean == pytest.approx(mean)
@@ -151,7 +152,7 @@ def test_copies_are_where_the_cosine_says(text: str, bits: int) -> None:
         spread = math.sqrt(bits * q * (1 - q) / found.copies)
         assert abs(found.mean - found.expected) <= 4 * spread + 1.5
         assert found.within(bits) == 1
-    first = edits.curve(text, "default", bits, 7)[0]
+    first = edits.edit_curve(text, "default", bits, 7)[0]
     assert first.cosine == pytest.approx(1.0)
     assert (first.mean, first.within(0)) == (0, 1)
 
@@ -168,15 +169,15 @@ def test_copies_are_where_the_cosine_says(text: str, bits: int) -> None:
     ],
 )
 def test_edits_refused(text: str, recipe: str, bits: int, key: str) -> None:
-    with pytest.raises(Refused) as caught:
-        edits.curve(text, recipe, bits, 1)
+    with pytest.raises(LessonError) as caught:
+        edits.edit_curve(text, recipe, bits, 1)
     assert caught.value.key == key
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_exercises_have_one_answer(language: str) -> None:
     for number in range(1, 60):
-        found = exercise.exercise(number, language)
+        found = exercises.make_exercise(number, language)
         sums = [0] * 8
         for word in found.words:
             code = nd.explain([word.token], nd.Recipe.preset("characters", bits=8)).hashes[0]
@@ -186,17 +187,17 @@ def test_exercises_have_one_answer(language: str) -> None:
         assert 0 not in sums
         assert found.steps.bits == "".join("1" if value > 0 else "0" for value in sums)
         assert 1 <= found.distance <= 4
-        right = exercise.check(
+        right = exercises.grade(
             found, [str(value) for value in sums], [*found.steps.bits], str(found.distance)
         )
         assert right.right == len(right.all) == 17
 
 
 def test_answers_are_marked_one_by_one() -> None:
-    found = exercise.exercise(1, "en")
+    found = exercises.make_exercise(1, "en")
     first = found.sums[0]
     said = [f"+{first}" if first > 0 else f"\u2212{-first}", "99", "x", "", "٣", "1_0", "9" * 500]
-    marks = exercise.check(found, said, [], " ")
+    marks = exercises.grade(found, said, [], " ")
     assert marks.sums == ("right", "wrong", "wrong", "empty", "wrong", "wrong", "wrong", "empty")
     assert set(marks.bits) == {"empty"}
     assert marks.distance == "empty"
@@ -204,6 +205,6 @@ def test_answers_are_marked_one_by_one() -> None:
 
 @pytest.mark.parametrize("number", [0, 1000])
 def test_exercises_have_an_end(number: int) -> None:
-    with pytest.raises(Refused) as caught:
-        exercise.exercise(number, "en")
+    with pytest.raises(LessonError) as caught:
+        exercises.make_exercise(number, "en")
     assert caught.value.key == "refused.exercise"

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.service.learning.exercise import EXAMPLES
-from neardup.service.learning.lessons import asked
+from neardup.service.learning.exercises import EXAMPLES
+from neardup.service.learning.lessons import read_lessons
 from neardup.service.learning.steps import (
     Steps,
     Word,
-    beside,
-    given_hashes,
-    parse,
+    compare_steps,
+    parse_words,
     steps_of_text,
     steps_of_words,
+    typed_hashes,
 )
 from reference.fingerprint import lookup3
 
@@ -26,7 +26,7 @@ BY_KEY = {example.key: example.values for example in EXAMPLES}
 
 
 def worked(key: str) -> Steps:
-    found = asked([*BY_KEY[key].items()], "en")
+    found = read_lessons([*BY_KEY[key].items()], "en")
     assert not found.refused
     assert found.worked is not None
     return found.worked.first
@@ -86,7 +86,7 @@ def test_the_other_examples_are_those_of_the_presets() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.key)
 def test_every_example_flips_something(example: object) -> None:
-    found = asked([*BY_KEY[example.key].items()], "en").worked  # type: ignore[attr-defined]
+    found = read_lessons([*BY_KEY[example.key].items()], "en").worked  # type: ignore[attr-defined]
     assert found is not None
     assert found.beside is not None
     assert found.beside.distance
@@ -94,7 +94,7 @@ def test_every_example_flips_something(example: object) -> None:
 
 def test_the_word_that_decided_a_column() -> None:
     """What the page says of its example: one bit flips, where the sum was 1."""
-    found = asked([*BY_KEY["by_hand"].items()], "zh").worked
+    found = read_lessons([*BY_KEY["by_hand"].items()], "zh").worked
     assert found is not None
     assert found.beside is not None
     assert found.beside.numbers == [1]
@@ -108,7 +108,7 @@ TEXTS = st.text("abcdefg hij 汉字", max_size=60)
 def test_beside_is_distance_and_cosine_of_the_library(a: str, b: str, bits: int) -> None:
     recipe = nd.Recipe(bits=bits)
     first, second = (steps_of_text(text, "default", bits) for text in (a, b))
-    found = beside(first, second)
+    found = compare_steps(first, second)
     left, right = nd.fingerprint(a, recipe), nd.fingerprint(b, recipe)
     if left is None or right is None:
         assert found.distance is None
@@ -148,8 +148,8 @@ def test_many_words_are_cut_to_the_heaviest() -> None:
 
 
 def test_hashes_given_by_hand() -> None:
-    words = parse("a 1 0101\nb 2 1100")
-    given = given_hashes(words, parse("a 1"))
+    words = parse_words("a 1 0101\nb 2 1100")
+    given = typed_hashes(words, parse_words("a 1"))
     assert steps_of_words(words, "default", 8, given).bits == "1100"
     # The same words in another order are the same recipe, other hashes are another one.
     again = steps_of_words(words, "default", 8, dict(reversed(given.items())))
@@ -167,5 +167,5 @@ def test_hashes_given_by_hand() -> None:
     ],
 )
 def test_hashes_that_do_not_fit(one: str, two: str, key: str) -> None:
-    found = asked([("as", "words"), ("a", one), ("b", two)], "en")
+    found = read_lessons([("as", "words"), ("a", one), ("b", two)], "en")
     assert found.refused["worked"].key == key

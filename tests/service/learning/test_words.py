@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.service.learning.steps import MAX_WORDS, Refused, Word, parse, write
+from neardup.service.learning.steps import MAX_WORDS, LessonError, Word, format_words, parse_words
 
 TOKENS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=64)
 WEIGHTS = st.one_of(st.integers(0, 10**6).map(float), st.floats(0, 1e6))
@@ -14,7 +14,7 @@ WEIGHTS = st.one_of(st.integers(0, 10**6).map(float), st.floats(0, 1e6))
 
 @given(st.lists(st.builds(Word, TOKENS, WEIGHTS, st.sampled_from(["", "0101", "11001001"]))))
 def test_what_is_written_is_read_again(words: list[Word]) -> None:
-    assert parse(write(words[:MAX_WORDS])) == words[:MAX_WORDS]
+    assert parse_words(format_words(words[:MAX_WORDS])) == words[:MAX_WORDS]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_what_is_written_is_read_again(words: list[Word]) -> None:
     ],
 )
 def test_a_line(line: str, word: Word) -> None:
-    assert parse(f"\n{line}\r\n\n") == [word]
+    assert parse_words(f"\n{line}\r\n\n") == [word]
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_a_line(line: str, word: Word) -> None:
     ],
 )
 def test_what_is_refused(line: str, key: str) -> None:
-    with pytest.raises(Refused) as caught:
-        parse(line)
+    with pytest.raises(LessonError) as caught:
+        parse_words(line)
     assert caught.value.key == key
 
 
 def test_what_is_refused_can_be_read() -> None:
-    with pytest.raises(Refused) as caught:
-        parse("\u202ea\u200b\x1b -1")
+    with pytest.raises(LessonError) as caught:
+        parse_words("\u202ea\u200b\x1b -1")
     assert "\\u202ea\\u200b\\x1b" in caught.value.values.values()

@@ -11,7 +11,7 @@ import pytest
 from helpers.service_pages import WORDS, check_harmless
 from neardup.collection import Collection
 from neardup.service.pages import check
-from neardup.service.pages.marks import FILE
+from neardup.service.pages.marks import NOTES_NAME
 
 PATHS = ("/check", f"/check?text={WORDS}", "/compare?left=a&right=b", "/collection", "/learn")
 
@@ -54,21 +54,21 @@ def test_a_collection_without_texts(
 def test_notes_that_cannot_be_read(serve: Callable[..., str], tmp_path: Path) -> None:
     with Collection.open(tmp_path / "c.neardup") as collection:
         collection.add([("a", WORDS), ("b", f"{WORDS} and more")])
-        (tmp_path / "c.neardup" / FILE).write_bytes(b"junk" * 1000)
+        (tmp_path / "c.neardup" / NOTES_NAME).write_bytes(b"junk" * 1000)
         url = serve(collection)
         for path in (*PATHS, "/pair?id=a&source=b"):
             assert httpx.get(url + path).status_code == 200
         form = {"left": "a", "right": "b", "verdict": "same"}
         answer = httpx.post(f"{url}/collection/marks", data=form)
         assert answer.status_code == 503
-        assert FILE in answer.text
+        assert NOTES_NAME in answer.text
         assert httpx.get(f"{url}/collection/marks.csv").status_code == 503
 
 
 def test_a_large_collection_without_runs_is_asked_for_the_nearest_only(
     serve: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "READ_THROUGH", 1)
+    monkeypatch.setattr(check, "MAX_READ_THROUGH", 1)
     with Collection.open(tmp_path / "c.neardup") as collection:
         collection.add([("a", WORDS), ("b", f"{WORDS} and more"), ("c", "nothing like it at all")])
         url = serve(collection)
@@ -89,14 +89,14 @@ def test_all_near_documents_are_counted(
         api = httpx.post(f"{url}/v1/check", json={"text": WORDS}, params={"radius": 3}).json()
         found = httpx.get(f"{url}/check.json", params={"text": WORDS}, timeout=60).json()
         assert found["near"] == len(api["matches"]) == 30
-        assert len(found["nearest"]) == check.NEAREST
+        assert len(found["nearest"]) == check.MAX_NEAREST
         page = httpx.get(f"{url}/check", params={"text": WORDS}, timeout=60).text
         assert "30 documents are near it" in page
         if keeps:
             # Of a document itself only the others count.
             itself = httpx.get(f"{url}/check.json", params={"id": "same 7"}, timeout=60).json()
             assert itself["near"] == 29
-        monkeypatch.setattr(check, "COUNTED", 20)
+        monkeypatch.setattr(check, "MAX_COUNTED", 20)
         found = httpx.get(f"{url}/check.json", params={"text": WORDS}, timeout=60).json()
         assert found["near"] == 20
 

@@ -16,10 +16,16 @@ import pytest
 import neardup as nd
 from helpers.html_page import NASTY, VOID, Page
 from neardup.service.app import make_app
-from neardup.service.learning.exercise import EXAMPLES, exercise
-from neardup.service.learning.lessons import BLOCK, COMMON, EXERCISE, PLOT, WORDS
-from neardup.service.learning.steps import WIDTHS, Word, write
-from neardup.service.pages.learn import SAID
+from neardup.service.learning.exercises import EXAMPLES, make_exercise
+from neardup.service.learning.lessons import (
+    BLOCK_FIELDS,
+    COMMON_FIELDS,
+    EXERCISE_FIELDS,
+    PLOT_FIELDS,
+    WORD_FIELDS,
+)
+from neardup.service.learning.steps import WIDTHS, Word, format_words
+from neardup.service.pages.learn import LEARN_PHRASES
 from neardup.service.state import Service, demo_collection
 from neardup.text.presets import PRESETS
 
@@ -96,7 +102,7 @@ def test_the_twin_is_what_explain_says(served: str, preset: str, bits: int) -> N
 
 def test_words_with_weights_are_what_explain_says(served: str) -> None:
     words = [("北京", 1.0), ("上海", 2.0), ("成都", 4.3)]
-    lines = write([Word(*word) for word in words])
+    lines = format_words([Word(*word) for word in words])
     found = twin(served, {"as": "words", "a": lines, "recipe": "lookup3", "bits": 64})
     assert found["first"] == nd.explain(words, "lookup3").to_dict()
     assert found["first"]["fingerprint"] == f"{nd.fingerprint(words, 'lookup3'):016x}"
@@ -126,7 +132,7 @@ def test_an_example_is_linked_and_recognised(served: str, example: Any, language
     )
     page = fetch(served + link)
     assert page.status_code == 200
-    note = str(SAID[f"example.{example.key}_note"][language == "zh"])
+    note = str(LEARN_PHRASES[f"example.{example.key}_note"][language == "zh"])
     assert note in unescape(page.text)
 
 
@@ -192,7 +198,7 @@ def test_the_savings_that_the_note_counts(served: str) -> None:
 
 
 def test_an_exercise_checked_without_a_script(served: str) -> None:
-    right = exercise(3, "en")
+    right = make_exercise(3, "en")
     query: dict[str, Any] = {"e": 3, "s": right.sums, "f": [*right.steps.bits], "check": 1}
     page = get(served, {**query, "d": right.distance}).text
     assert "All 17 answers are right." in page
@@ -248,7 +254,7 @@ def test_texts_of_hardly_anything(served: str, text: str, kind: str) -> None:
     assert twin(served, {"as": kind, "a": text})["second"] is None
 
 
-NAMES = sorted(WORDS | BLOCK | EXERCISE | PLOT | COMMON)
+NAMES = sorted(WORD_FIELDS | BLOCK_FIELDS | EXERCISE_FIELDS | PLOT_FIELDS | COMMON_FIELDS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -285,7 +291,7 @@ def test_half_characters_and_bad_escapes_in_an_address(served: str) -> None:
 
 
 def test_no_phrase_is_missing_or_mixed_up() -> None:
-    for name, (english, chinese) in SAID.items():
+    for name, (english, chinese) in LEARN_PHRASES.items():
         forms = (english,) if isinstance(english, str) else english
         fields = {*re.findall(r"\{(\w+)", chinese)}
         for form in forms:

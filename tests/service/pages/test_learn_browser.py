@@ -10,8 +10,8 @@ import pytest
 
 from helpers.browser_session import LOOKS, Visit, browser
 from helpers.chromium import needs_browser
-from neardup.service.learning.exercise import exercise
-from neardup.service.pages.learn import SAID
+from neardup.service.learning.exercises import make_exercise
+from neardup.service.pages.learn import LEARN_PHRASES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -43,7 +43,7 @@ class Student(Visit):
         assert "status of 400" in self.wrong.pop()
 
     def said(self, name: str, **values: object) -> str:
-        found = SAID[name][self.language == "zh"]
+        found = LEARN_PHRASES[name][self.language == "zh"]
         if not isinstance(found, str):
             found = found[0] if values.get("n") == 1 else found[1]
         return found.format(**values)
@@ -213,7 +213,7 @@ def test_a_text_of_ones_own_is_edited(visit: Student) -> None:
 
 def test_an_exercise_is_done_by_keyboard(visit: Student) -> None:
     page = visit.learn()
-    right = exercise(1, visit.language)
+    right = make_exercise(1, visit.language)
     page.focus("#s7")
     for answer in (*right.sums, *right.steps.bits[:-1], 1 - int(right.steps.bits[-1])):
         page.keyboard.type(str(answer))
@@ -248,7 +248,7 @@ def test_the_language_is_switched_and_the_words_stay(visit: Student) -> None:
     page.click(f"header [hreflang={other}]")
     page.wait_for_selector("#plot svg")
     assert page.input_value("#b") == "one two four"
-    assert page.inner_text("h1") == SAID["learn.title"][other == "zh"]
+    assert page.inner_text("h1") == LEARN_PHRASES["learn.title"][other == "zh"]
 
 
 def test_nothing_is_wider_than_a_telephone(visit: Student) -> None:

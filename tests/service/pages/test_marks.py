@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.collection import Collection
-from neardup.service.pages.marks import FILE, Mark, Marks, NotesError, NotesFile, Verdict, score
+from neardup.service.pages.marks import (
+    NOTES_NAME,
+    Mark,
+    Marks,
+    NotesError,
+    NotesFile,
+    Verdict,
+    score,
+)
 
 
 def mark(left: str, right: str, verdict: Verdict = "same", similarity: float = 0.9) -> Mark:
@@ -23,7 +31,7 @@ def test_nothing_is_written_before_something_is_marked(tmp_path: Path) -> None:
     marks = Marks(NotesFile(tmp_path))
     assert marks.all() == []
     assert marks.get("a", "b") is None
-    assert not (tmp_path / FILE).exists()
+    assert not (tmp_path / NOTES_NAME).exists()
 
 
 def test_a_pair_has_one_mark_in_whichever_order(tmp_path: Path) -> None:
@@ -40,7 +48,7 @@ def test_a_pair_has_one_mark_in_whichever_order(tmp_path: Path) -> None:
 
 def test_wrong_marks_are_refused(tmp_path: Path) -> None:
     marks = Marks(NotesFile(tmp_path))
-    with pytest.raises(ValueError, match="the same as itself"):
+    with pytest.raises(ValueError, match="a mark needs two documents"):
         marks.put(mark("a", "a"))
     with pytest.raises(ValueError, match="it must be one of"):
         marks.put(mark("a", "b", "perhaps"))  # type: ignore[arg-type]
@@ -72,17 +80,17 @@ def test_many_threads_mark_at_once(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_and_a_folder_that_is_gone_are_told(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(b"junk " * 100)
-    with pytest.raises(NotesError, match=FILE):
+    (tmp_path / NOTES_NAME).write_bytes(b"junk " * 100)
+    with pytest.raises(NotesError, match=NOTES_NAME):
         Marks(NotesFile(tmp_path)).all()
-    with pytest.raises(NotesError, match=FILE):
+    with pytest.raises(NotesError, match=NOTES_NAME):
         Marks(NotesFile(tmp_path / "nowhere")).put(mark("a", "b"))
 
 
 def test_a_file_with_a_table_of_an_older_version_is_read_and_written(tmp_path: Path) -> None:
     marks = Marks(NotesFile(tmp_path))
     marks.put(mark("a", "b"))
-    with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
+    with closing(sqlite3.connect(tmp_path / NOTES_NAME)) as connection, connection:
         connection.execute("CREATE TABLE growth (hour INTEGER PRIMARY KEY, documents INTEGER)")
         connection.execute("INSERT INTO growth VALUES (1, 2)")
     marks.put(mark("c", "d"))
@@ -99,7 +107,7 @@ def test_a_collection_does_not_mind_the_file(tmp_path: Path) -> None:
     with Collection.open(path) as collection:
         assert len(collection) == 2
         assert Marks(NotesFile(path)).get("a", "b") == "same"
-    with sqlite3.connect(path / FILE) as connection:
+    with sqlite3.connect(path / NOTES_NAME) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
 

@@ -8,10 +8,10 @@ from string import Formatter
 
 import neardup.service.pages
 from neardup.reports.phrases import PHRASES as CATALOGUE
-from neardup.service.pages.learn import SAID
+from neardup.service.pages.learn import LEARN_PHRASES
 from neardup.service.pages.phrases import COLLECTION_PHRASES, PHRASES
 
-ALL = (CATALOGUE, PHRASES, COLLECTION_PHRASES, SAID)
+ALL = (CATALOGUE, PHRASES, COLLECTION_PHRASES, LEARN_PHRASES)
 
 
 def fields(phrase: str) -> set[str]:

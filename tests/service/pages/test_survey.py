@@ -11,8 +11,7 @@ import pytest
 
 from neardup.collection import Collection
 from neardup.service.pages import survey as surveys
-from neardup.service.pages.examples import Examples
-from neardup.service.pages.survey import STEPS, Survey, Surveyor, step_of
+from neardup.service.pages.survey import BINS, Survey, Surveyor, bin_of
 from neardup.service.state import Service
 from neardup.text.comparison import similarity
 
@@ -45,7 +44,7 @@ def surveyed(collection: Collection, **options: int) -> Survey:
     service = Service(collection)
 
     async def look() -> Survey:
-        found = await Surveyor(service, **options).look(30)
+        found = await Surveyor(service, **options).latest(30)
         assert found is not None
         return found
 
@@ -106,7 +105,7 @@ def test_copies_are_nearest_to_each_other(tmp_path: Path) -> None:
 def test_it_ends_when_its_time_is_over(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveys, "BUDGET", -1.0)
+    monkeypatch.setattr(surveys, "SURVEY_SECONDS", -1.0)
     found = surveyed(collection)
     assert found.finished
     assert found.done == 0
@@ -115,17 +114,17 @@ def test_it_ends_when_its_time_is_over(
 def test_it_is_kept_until_documents_change(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveys, "RENEW", 0.0)
+    monkeypatch.setattr(surveys, "RENEW_SECONDS", 0.0)
     service = Service(collection)
 
     async def visits() -> list[Survey | None]:
         surveyor = Surveyor(service)
-        found = [await surveyor.look(30), await surveyor.look(30)]
+        found = [await surveyor.latest(30), await surveyor.latest(30)]
         collection.add([("new", "a few new words that were not there")])
         # The old one is shown while the new one is made.
-        found.append(await surveyor.look(0))
+        found.append(await surveyor.latest(0))
         end = time.monotonic() + 30
-        while (shown := await surveyor.look(0)) is found[0] and time.monotonic() < end:
+        while (shown := await surveyor.latest(0)) is found[0] and time.monotonic() < end:
             await asyncio.sleep(0.01)
         return [*found, shown]
 
@@ -142,16 +141,15 @@ def test_it_is_kept_until_documents_change(
 def test_examples_are_the_closest_on_each_side(collection: Collection) -> None:
     found = surveyed(collection)
     for threshold in (0.0, 0.5, 0.9, 1.0):
-        near, far = Examples.chosen(found, threshold, 3)
+        near, far = found.split(threshold, 3)
         every = sorted(each.similarity for each in found.pairs())
         above = [value for value in every if value >= threshold]
         below = [value for value in every if value < threshold]
         assert [each.similarity for each in near] == above[:3]
         assert [each.similarity for each in far] == below[::-1][:3]
-    assert Examples.chosen(None, 0.5, 3) == ([], [])
 
 
 def test_steps_hold_all_similarities() -> None:
-    assert step_of(0.0) == 0
-    assert step_of(1.0) == STEPS - 1
-    assert step_of(0.86) == step_of(0.8600001) == 43
+    assert bin_of(0.0) == 0
+    assert bin_of(1.0) == BINS - 1
+    assert bin_of(0.86) == bin_of(0.8600001) == 43

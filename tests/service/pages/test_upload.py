@@ -16,8 +16,13 @@ import pytest
 from neardup.files.documents import sandbox
 from neardup.files.documents.sandbox import DocumentTooLongError
 from neardup.service.pages import page_input
+from neardup.service.pages.page_input import (
+    MAX_CHARACTERS,
+    UPLOAD_ENDINGS,
+    UploadError,
+    read_upload,
+)
 from neardup.service.pages.phrases import PHRASES
-from neardup.service.pages.upload import ACCEPTED, MOST_CHARACTERS, UnreadableFile, text_from
 
 TEXT = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.\n" * 20
 CHINESE = "今天上午九点，图书馆的阅览室因为检修电路暂停开放，请各位读者谅解。" * 3
@@ -83,25 +88,25 @@ def pdf(times: int) -> bytes:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_plain_text_in_many_encodings(encoding: str) -> None:
-    assert text_from("a.txt", TEXT.encode(encoding))[0] == TEXT
+    assert read_upload("a.txt", TEXT.encode(encoding))[0] == TEXT
 
 
 def test_a_chinese_file_is_told_to_be_one() -> None:
-    text, encoding = text_from("a.txt", CHINESE.encode("gb18030"))
+    text, encoding = read_upload("a.txt", CHINESE.encode("gb18030"))
     assert text == CHINESE
     assert encoding.startswith("gb")
-    assert text_from("a.txt", CHINESE.encode()) == (CHINESE, "")
+    assert read_upload("a.txt", CHINESE.encode()) == (CHINESE, "")
 
 
 def test_documents_are_known_by_their_names_or_by_what_they_hold() -> None:
     data = docx("First paragraph.", "Second one.")
     for name in ("essay.docx", "essay.DOCX", "essay", "essay.txt", "C:\\essays\\mine.docx"):
-        assert text_from(name, data) == ("First paragraph.\n\nSecond one.", "")
+        assert read_upload(name, data) == ("First paragraph.\n\nSecond one.", "")
     page = b"<html><script>x()</script><body><p>Only this.</p></body></html>"
-    assert text_from("page.html", page) == ("Only this.", "")
+    assert read_upload("page.html", page) == ("Only this.", "")
     # Of plain text the name tells nothing: it is as it is.
-    assert text_from("data.csv", b"a,b\n1,2\n") == ("a,b\n1,2\n", "")
-    assert text_from("", b"words") == ("words", "")
+    assert read_upload("data.csv", b"a,b\n1,2\n") == ("a,b\n1,2\n", "")
+    assert read_upload("", b"words") == ("words", "")
 
 
 @pytest.mark.parametrize(
@@ -119,21 +124,21 @@ def test_documents_are_known_by_their_names_or_by_what_they_hold() -> None:
     ids=["gz", "zip", "latin", "binary", "wrong byte", "pdf", "docx"],
 )
 def test_what_is_no_text_is_told(name: str, data: bytes, phrase: str) -> None:
-    with pytest.raises(UnreadableFile) as told:
-        text_from(name, data)
+    with pytest.raises(UploadError) as told:
+        read_upload(name, data)
     assert told.value.phrase == phrase
     english = PHRASES[phrase][0]
     assert isinstance(english, str)
-    said = english.format(file=name, reason=told.value.reason)
+    said = english.format(file=name, reason=told.value.values["reason"])
     assert "tmp" not in said
 
 
 def test_an_empty_file_is_an_empty_text() -> None:
-    assert text_from("a.txt", b"") == ("", "")
+    assert read_upload("a.txt", b"") == ("", "")
 
 
 def test_the_page_offers_what_is_read() -> None:
-    assert {".txt", ".docx", ".pdf", ".html", ".odt", ".epub", ".rtf"} <= set(ACCEPTED)
+    assert {".txt", ".docx", ".pdf", ".html", ".odt", ".epub", ".rtf"} <= set(UPLOAD_ENDINGS)
 
 
 # --------------------------------------------------------------------- files made to be too much
@@ -160,43 +165,43 @@ def test_a_small_file_that_becomes_large_costs_the_service_nothing(kind: str) ->
         "html": lambda: b"<p>a" * 3_700_000,
     }[kind]()
     before = most_memory()
-    with pytest.raises(UnreadableFile) as told:
-        text_from(f"a.{kind}", data)
+    with pytest.raises(UploadError) as told:
+        read_upload(f"a.{kind}", data)
     assert told.value.phrase == "file.unreadable"
-    assert "--max" not in told.value.reason
+    assert "--max" not in str(told.value.values["reason"])
     assert most_memory() - before < 50_000
 
 
 @pytest.mark.nightly
 def test_a_file_that_takes_long_is_given_up() -> None:
-    with pytest.raises(UnreadableFile) as told:
-        text_from("a.docx", docx_of("<w:p/>" * 5_000_000))
-    assert told.value.reason.startswith("takes too long")
+    with pytest.raises(UploadError) as told:
+        read_upload("a.docx", docx_of("<w:p/>" * 5_000_000))
+    assert str(told.value.values["reason"]).startswith("takes too long")
 
 
 def test_a_process_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "SANDBOX_COMMAND", "import time; time.sleep(600)")
     monkeypatch.setattr(sandbox, "LAST_SECONDS", 0.3)
-    with pytest.raises(UnreadableFile) as told:
-        text_from("a.docx", docx("words"))
-    assert told.value.reason.startswith("takes too long")
+    with pytest.raises(UploadError) as told:
+        read_upload("a.docx", docx("words"))
+    assert str(told.value.values["reason"]).startswith("takes too long")
 
 
 @pytest.mark.parametrize("kind", ["docx", "txt"])
 def test_a_text_may_be_as_long_as_the_pages_take(kind: str) -> None:
-    text = ("lorem ipsum dolor sit amet " * (MOST_CHARACTERS // 27 + 1))[: MOST_CHARACTERS - 1]
+    text = ("lorem ipsum dolor sit amet " * (MAX_CHARACTERS // 27 + 1))[: MAX_CHARACTERS - 1]
     for more, is_refused in (("x", False), ("xx", True)):
         data = (text + more).encode() if kind == "txt" else docx(text + more)
         if is_refused:
             with pytest.raises(DocumentTooLongError) as told:
-                text_from(f"a.{kind}", data)
-            assert told.value.count == MOST_CHARACTERS + 1
+                read_upload(f"a.{kind}", data)
+            assert told.value.count == MAX_CHARACTERS + 1
         else:
-            assert text_from(f"a.{kind}", data)[0] == text + more
+            assert read_upload(f"a.{kind}", data)[0] == text + more
 
 
 def test_a_text_that_is_too_long_is_told_with_its_length(serve: Callable[..., str]) -> None:
-    files = {"file": ("a.docx", docx("lorem " * (MOST_CHARACTERS // 5)))}
+    files = {"file": ("a.docx", docx("lorem " * (MAX_CHARACTERS // 5)))}
     answer = httpx.post(f"{serve()}/check?lang=en", files=files, timeout=60)
     assert answer.status_code == 413
     assert "2,399,999" in answer.text
@@ -212,7 +217,7 @@ def test_checks_go_on_while_files_are_read(
         gate.wait(60)
         return "a text", ""
 
-    monkeypatch.setattr(page_input, "text_from", slow)
+    monkeypatch.setattr(page_input, "read_upload", slow)
     url = serve(workers=1)
 
     def brought() -> httpx.Response:

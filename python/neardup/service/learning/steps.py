@@ -20,11 +20,11 @@ from neardup.text.recipe import Recipe
 MAX_WORDS = 200
 MAX_TOKEN = 64
 MAX_WEIGHT = 1e6
-MIN_GIVEN, MAX_GIVEN = 4, 64
-_BITS = re.compile(rf"[01]{{{MIN_GIVEN},{MAX_GIVEN}}}")
+MIN_HASH_BITS, MAX_HASH_BITS = 4, 64
+_BITS = re.compile(rf"[01]{{{MIN_HASH_BITS},{MAX_HASH_BITS}}}")
 
 
-class Refused(ValueError):
+class LessonError(ValueError):
     """Something typed that cannot be worked with: the key of a phrase, and what it names."""
 
     def __init__(self, key: str, **values: Any) -> None:
@@ -43,63 +43,68 @@ class Word:
     bits: str = ""
 
 
-def parse(lines: str) -> list[Word]:
+def parse_words(lines: str) -> list[Word]:
     """The words of lines such as `成都 4.3`, `爱 2 11001001` or `" " 0.5`."""
     # Only the ends of lines that a text box makes: others may be part of a token.
-    words = [_word(line) for line in re.split(r"\r\n|\n|\r", lines) if line.strip()]
+    words = [_parse_line(line) for line in re.split(r"\r\n|\n|\r", lines) if line.strip()]
     if len(words) > MAX_WORDS:
-        raise Refused("refused.words", n=len(words), most=MAX_WORDS)
+        raise LessonError("refused.words", n=len(words), most=MAX_WORDS)
     return words
 
 
-def write(words: Sequence[Word]) -> str:
+def format_words(words: Sequence[Word]) -> str:
     """What `parse` reads."""
     return "\n".join(
-        " ".join(filter(None, (_quoted(word), plain(word.weight), word.bits))) for word in words
+        " ".join(filter(None, (_quote_token(word), format_weight(word.weight), word.bits)))
+        for word in words
     )
 
 
-def plain(weight: float) -> str:
+def format_weight(weight: float) -> str:
     """A weight in as few digits as say it exactly: 2 for 2.0."""
     return str(int(weight)) if weight == int(weight) else repr(weight)
 
 
-def _word(line: str) -> Word:
+def _parse_line(line: str) -> Word:
     line = line.strip()
-    token, rest = _unquoted(line)
+    token, rest = _split_quoted(line)
     if token is None:
         fields = line.split()
-        count = 1 if len(fields) > 1 and _number(fields[-1]) is not None else 0
-        if len(fields) > 2 and _BITS.fullmatch(fields[-1]) and _number(fields[-2]) is not None:
+        count = 1 if len(fields) > 1 and _parse_number(fields[-1]) is not None else 0
+        if (
+            len(fields) > 2
+            and _BITS.fullmatch(fields[-1])
+            and _parse_number(fields[-2]) is not None
+        ):
             count = 2
         parts = line.rsplit(None, count) if count else [line]
         token, rest = parts[0], " ".join(parts[1:])
     fields = [*rest.split(), "", ""]
     if len(fields) > 4:
-        raise Refused("refused.line", line=line[:80])
-    return word_of(token, fields[0] or "1", fields[1])
+        raise LessonError("refused.line", line=line[:80])
+    return parse_word(token, fields[0] or "1", fields[1])
 
 
-def word_of(token: str, weight: str, bits: str) -> Word:
+def parse_word(token: str, weight: str, bits: str) -> Word:
     """A word of what was typed, refused where that is no weight or no hash."""
     if len(token) > MAX_TOKEN:
-        raise Refused("refused.token", token=token[:20], n=len(token), most=MAX_TOKEN)
-    number = _number(weight.strip())
+        raise LessonError("refused.token", token=token[:20], n=len(token), most=MAX_TOKEN)
+    number = _parse_number(weight.strip())
     if number is None or (bits and not _BITS.fullmatch(bits)):
-        raise Refused("refused.line", line=f"{token} {weight} {bits}"[:80])
+        raise LessonError("refused.line", line=f"{token} {weight} {bits}"[:80])
     if not 0 <= number <= MAX_WEIGHT:
-        raise Refused("refused.weight", token=token, weight=weight[:20], most=int(MAX_WEIGHT))
+        raise LessonError("refused.weight", token=token, weight=weight[:20], most=int(MAX_WEIGHT))
     return Word(token, number, bits)
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text, re.ASCII | re.IGNORECASE):
         return None
     number = float(text)
     return number if math.isfinite(number) else MAX_WEIGHT * 2
 
 
-def _unquoted(line: str) -> tuple[str | None, str]:
+def _split_quoted(line: str) -> tuple[str | None, str]:
     """A token in quotes, as in JSON, and what follows it."""
     if line.startswith('"'):
         try:
@@ -111,10 +116,10 @@ def _unquoted(line: str) -> tuple[str | None, str]:
     return None, ""
 
 
-def _quoted(word: Word) -> str:
+def _quote_token(word: Word) -> str:
     try:
-        plainly = _word(f"{word.token} {plain(word.weight)} {word.bits}") == word
-    except Refused:
+        plainly = _parse_line(f"{word.token} {format_weight(word.weight)} {word.bits}") == word
+    except LessonError:
         plainly = False
     if plainly and word.token.isprintable():
         return word.token
@@ -125,11 +130,11 @@ def _quoted(word: Word) -> str:
 
 WIDTHS = (8, 16, 32, 64, 128)
 # A page of more cells than this is slow to lay out.
-MOST_CELLS = 2048
-LEAST_ROWS = 8
+MAX_CELLS = 2048
+MIN_ROWS = 8
 # A table with every running sum fits up to this width.
-RUNNING_BITS = 16
-HEAT = 4
+MAX_RUNNING_BITS = 16
+HEAT_STEPS = 4
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ class Steps:
         """How far each sum is from 0, in steps from -4 to 4; 0 only for a tie."""
         most = max(map(abs, self.sums), default=0.0) or 1.0
         return [
-            int(math.copysign(max(1, round(HEAT * abs(value) / most)), value)) if value else 0
+            int(math.copysign(max(1, round(HEAT_STEPS * abs(value) / most)), value)) if value else 0
             for value in self.sums
         ]
 
@@ -166,14 +171,14 @@ class Steps:
     def rows(self) -> list[TokenVotes]:
         """The words to show: all in their order, or else the heaviest."""
         rows = [self._cut(row) for row in self.explanation.rows()]
-        most = max(LEAST_ROWS, MOST_CELLS // self.width)
+        most = max(MIN_ROWS, MAX_CELLS // self.width)
         return rows if len(rows) <= most else sorted(rows, key=lambda row: -row.weight)[:most]
 
     @lazy
     def running(self) -> list[list[float]]:
         """The sums after each word, for few bits: what is written down by hand."""
         rows = self.rows
-        if self.width > RUNNING_BITS or len(rows) < len(self.explanation.features):
+        if self.width > MAX_RUNNING_BITS or len(rows) < len(self.explanation.features):
             return []
         sums, found = [0.0] * self.width, []
         for row in rows:
@@ -191,7 +196,7 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class StepsBeside:
+class StepsComparison:
     """What changed from one text to the other.
 
     distance   bits that flipped, None if a text has no fingerprint
@@ -228,12 +233,12 @@ class StepsBeside:
         }
 
 
-class GivenText:
+class TypedHashes:
     """Hashes set by hand. Its name, which is part of a recipe's identity, says which."""
 
     def __init__(self, codes: dict[str, int]) -> None:
         self._codes = codes
-        self.__qualname__ = f"GivenText.{json_digest(sorted(codes.items()))}"
+        self.__qualname__ = f"Given.{json_digest(sorted(codes.items()))}"
 
     def __call__(self, token: str) -> int:
         return self._codes[token]
@@ -242,14 +247,14 @@ class GivenText:
 def recipe_for(name: str, bits: int, *, by_hand: bool) -> Recipe:
     """A preset at a width. Words typed by hand count what was typed, all of them."""
     if name not in PRESETS:
-        raise Refused("refused.recipe", recipe=name[:40], known=", ".join(PRESETS))
+        raise LessonError("refused.recipe", recipe=name[:40], known=", ".join(PRESETS))
     if bits not in WIDTHS:
-        raise Refused("refused.bits", bits=bits, known=", ".join(map(str, WIDTHS)))
+        raise LessonError("refused.bits", bits=bits, known=", ".join(map(str, WIDTHS)))
     changes: dict[str, Any] = {"top": None, "scale": None} if by_hand else {}
     try:
         return Recipe.preset(name, bits=bits, **changes)
     except ValueError:
-        raise Refused("refused.hash", recipe=name, bits=bits) from None
+        raise LessonError("refused.hash", recipe=name, bits=bits) from None
 
 
 def steps_of_text(text: str, name: str, bits: int) -> Steps:
@@ -264,37 +269,39 @@ def steps_of_words(words: Sequence[Word], name: str, bits: int, given: dict[str,
         return Steps(explain(pairs, recipe_for(name, bits, by_hand=True)), bits)
     missing = [word.token for word in words if word.token not in given]
     if missing:
-        raise Refused("refused.missing", token=missing[0])
+        raise LessonError("refused.missing", token=missing[0])
     width = len(next(iter(given.values())))
     codes = {token: int(digits, 2) for token, digits in given.items()}
     recipe = recipe_for(name, WIDTHS[0], by_hand=True)
     # A fingerprint has whole bytes; in the columns above those given every hash has a 0.
-    recipe = recipe.replace(bits=-(-width // 8) * 8, hash=GivenText(codes), min_features=1)
+    recipe = recipe.replace(bits=-(-width // 8) * 8, hash=TypedHashes(codes), min_features=1)
     return Steps(explain(pairs, recipe), width)
 
 
-def given_hashes(*texts: Sequence[Word]) -> dict[str, str]:
+def typed_hashes(*texts: Sequence[Word]) -> dict[str, str]:
     """The hashes set by hand, all of one width; a word has the same one in every text."""
     found: dict[str, str] = {}
     for word in (word for words in texts for word in words if word.bits):
         first = next(iter(found.values()), word.bits)
         if len(word.bits) != len(first):
-            raise Refused("refused.width", token=word.token, n=len(word.bits), first=len(first))
+            raise LessonError("refused.width", token=word.token, n=len(word.bits), first=len(first))
         if found.setdefault(word.token, word.bits) != word.bits:
-            raise Refused("refused.twice", token=word.token, one=found[word.token], two=word.bits)
+            raise LessonError(
+                "refused.twice", token=word.token, one=found[word.token], two=word.bits
+            )
     return found
 
 
-def beside(first: Steps, second: Steps) -> StepsBeside:
+def compare_steps(first: Steps, second: Steps) -> StepsComparison:
     """What changed from the first to the second."""
     one, two = first.explanation, second.explanation
     recipe = one.recipe.replace(top=None, scale=None)
-    cosine = similarity(_weights(one), _weights(two), recipe)
+    cosine = similarity(_feature_weights(one), _feature_weights(two), recipe)
     share = angle_share(cosine)
     flipped = tuple(a != b for a, b in zip(first.bits, second.bits, strict=False))
     signal = bool(first.bits and second.bits)
     here, there = ({f.token for f in found.features} for found in (one, two))
-    return StepsBeside(
+    return StepsComparison(
         distance=sum(flipped) if signal else None,
         flipped=flipped if signal else (),
         cosine=cosine,
@@ -310,5 +317,5 @@ def angle_share(cosine: float) -> float:
     return math.acos(min(1.0, max(-1.0, cosine))) / math.pi
 
 
-def _weights(explanation: Explanation) -> list[tuple[str, float]]:
+def _feature_weights(explanation: Explanation) -> list[tuple[str, float]]:
     return [(feature.token, feature.weight) for feature in explanation.features]

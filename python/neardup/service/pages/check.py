@@ -1,4 +1,8 @@
-"""A text against the collection: who is near it, and what of it is there already."""
+"""The page Check: a text against the collection, the documents near it, and the copied passages.
+
+`check_text` computes the result, `CheckView` holds the values of the template. The text can be
+added to the collection.
+"""
 
 from __future__ import annotations
 
@@ -18,43 +22,48 @@ from neardup.service import answers
 from neardup.service.auth import check_write, may_write
 from neardup.service.models import MAX_ID
 from neardup.service.pages import page_input, shell
-from neardup.service.pages.page_input import PageInput, Unanswerable, document_link
-from neardup.service.pages.text_cache import CachedText, TextCache
-from neardup.service.pages.upload import ACCEPTED, MOST_CHARACTERS
+from neardup.service.pages.page_input import (
+    MAX_CHARACTERS,
+    UPLOAD_ENDINGS,
+    CachedText,
+    PageError,
+    PageInput,
+    TextCache,
+    document_link,
+)
 from neardup.text.comparison import DEFAULT_SIMILARITY, Passage, shared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import BaseRoute
 
     from neardup.collection import Collection
     from neardup.reports.page import Wording
-    from neardup.service.pages.page_input import PageInput
     from neardup.service.state import Service
 
-
-# Below this similarity nobody is looked for; the larger the collection, the dearer it would be.
-FLOORS = ((5_000, 0.3), (50_000, 0.5))
+# Lowest similarity searched, by the number of documents: a low one is slow in a large collection.
+SEARCH_FLOORS = ((5_000, 0.3), (50_000, 0.5))
 HIGHEST_FLOOR = 0.7
-NEAREST = 10
-# As many as the API gives at most.
-COUNTED = 1_000
-# Seconds for a pair of texts: someone waits.
-PATIENCE = 2.0
-# Without postings of runs on disk all texts are read for the first check; of more than these a
-# text is compared with the nearest only.
-READ_THROUGH = 200_000
-# Where there are no texts: the share of bits in which fingerprints may differ.
+MAX_NEAREST = 10
+# The largest number of matches of the API.
+MAX_COUNTED = 1_000
+# Deadline of the search for passages of two texts: a user waits.
+PAIR_SECONDS = 2.0
+# Without a run index the first check reads all documents; of more than these only the nearest are
+# compared.
+MAX_READ_THROUGH = 200_000
+# Without stored texts: fingerprints may differ in one bit of so many.
 BITS_APART = 8
 
 
 @dataclass(frozen=True)
 class NearDocument:
-    """A document near the text; `coverage` is the share of the text that is in it, and the share
-    of it that is in the text; None where there are no texts."""
+    """A document near the text.
+
+    coverage   the share of the text in the document, and of the document in the text; None without
+               stored texts
+    """
 
     id: str
     similarity: float | None
@@ -76,16 +85,16 @@ class NearDocument:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What was found.
+    """The result of a check.
 
-    nearest   the nearest documents, near or not
-    near      how many are near, listed or not; they are counted up to `COUNTED`
-    finding   what was copied; None where the collection stores no texts
-    whole     whether passages were looked for in all documents, and not in the nearest only
-    off       ids of sources that are left out
+    nearest   the most similar documents, near or not
+    near      the number of near documents, counted up to `MAX_COUNTED`
+    finding   the copied passages; None if the collection stores no texts
+    whole     whether passages were searched in all documents, not only in the nearest
+    off       ids of sources that the user left out
     """
 
-    asked: PageInput
+    input: PageInput
     similarity: float
     nearest: list[NearDocument]
     near: int
@@ -95,14 +104,13 @@ class CheckResult:
 
     @property
     def counted(self) -> Finding | None:
-        """The finding without the sources that are left out."""
+        """The finding without the sources left out."""
         return self.finding and self.finding.without(self.off) if self.off else self.finding
 
     def as_dict(self) -> dict[str, Any]:
-        given = self.asked.given
         return {
-            "name": given.name or None,
-            "characters": len(given.text),
+            "name": self.input.source.name or None,
+            "characters": len(self.input.text),
             "similarity": self.similarity,
             "near": self.near,
             "nearest": [each.as_dict() for each in self.nearest],
@@ -115,8 +123,8 @@ class CheckResult:
         return {
             "compared_with": "all documents" if self.whole else "the nearest documents",
             "words": self.finding.words,
-            **_figures(self.counted.figures),
-            "by_characters": _figures(self.counted.by_characters),
+            **_figures_dict(self.counted.figures),
+            "by_characters": _figures_dict(self.counted.by_characters),
             "sources": [self._source(each) for each in self.finding.sources],
         }
 
@@ -133,24 +141,29 @@ class CheckResult:
         }
 
 
-def floor_of(documents: int) -> float:
-    """Where the search for the nearest ends, whatever the threshold is."""
-    return next((floor for most, floor in FLOORS if documents <= most), HIGHEST_FLOOR)
+def search_floor(documents: int) -> float:
+    """Return the lowest similarity at which the nearest documents are searched."""
+    return next((floor for most, floor in SEARCH_FLOORS if documents <= most), HIGHEST_FLOOR)
 
 
-def check(service: Service, asked: PageInput, similarity: float, off: Ids[str]) -> CheckResult:
-    """Everything the page shows; it blocks."""
-    collection, text = service.collection, asked.given.text
+def check_text(
+    service: Service, page_text: PageInput, similarity: float, off: Ids[str]
+) -> CheckResult:
+    """Check a text against the collection. Blocks."""
+    collection, text = service.collection, page_text.text
     if not collection.stores_text:
-        return _by_bits(collection, asked, similarity)
-    found = collection.check(text, min(floor_of(len(collection)), similarity), n=NEAREST + 1)
-    matches = [match for match in found if match.id != asked.id][:NEAREST]
-    texts = {match.id: _text(collection, match.id) for match in matches}
-    whole = collection.stats().runs or len(collection) <= READ_THROUGH
+        return _check_fingerprints(service, page_text, similarity)
+    floor = min(search_floor(len(collection)), similarity)
+    found = answers.check(service, text, similarity=floor, n=MAX_NEAREST + 1).matches
+    matches = [match for match in found if match.id != page_text.id][:MAX_NEAREST]
+    texts = {match.id: _stored_text(collection, match.id) for match in matches}
+    whole = collection.stats().runs or len(collection) <= MAX_READ_THROUGH
     against: Any = collection if whole else [*texts.items()]
-    # An equal text under an equal id would be taken for the text itself.
-    name = asked.id or f"checked-{secrets.token_hex(8)}"
-    copying = check_copying([(name, text)], against, deadline=PATIENCE, recipe=collection.recipe)
+    # A random id: a document with the id of the text is left out as the text itself.
+    name = page_text.id or f"checked-{secrets.token_hex(8)}"
+    copying = check_copying(
+        [(name, text)], against, deadline=PAIR_SECONDS, recipe=collection.recipe
+    )
     finding = copying.findings[0]
     shares = {source.id: (source.share, source.own_share) for source in finding.sources}
     nearest = [
@@ -163,43 +176,44 @@ def check(service: Service, asked: PageInput, similarity: float, off: Ids[str]) 
         )
         for match in matches
     ]
-    near = _counted(collection, asked, similarity, nearest)
-    return CheckResult(asked, similarity, nearest, near, finding, whole, frozenset(off))
+    near = _count_near(service, page_text, similarity, nearest)
+    return CheckResult(page_text, similarity, nearest, near, finding, whole, frozenset(off))
 
 
-def _counted(
-    collection: Collection, asked: PageInput, similarity: float, nearest: Sequence[NearDocument]
+def _count_near(
+    service: Service, page_text: PageInput, similarity: float, nearest: Sequence[NearDocument]
 ) -> int:
-    """How many documents are near, as a check of that similarity has it."""
+    """Return the number of near documents, listed or not."""
     listed = {each.id for each in nearest if each.is_near}
-    if len(listed) < NEAREST:
+    if len(listed) < MAX_NEAREST:
         return len(listed)
-    found = collection.check(asked.given.text, similarity, n=COUNTED + 1)
-    return min(COUNTED, len(listed.union(match.id for match in found) - {asked.id}))
+    found = answers.check(service, page_text.text, similarity=similarity, n=MAX_COUNTED + 1)
+    ids = listed.union(match.id for match in found.matches) - {page_text.id}
+    return min(MAX_COUNTED, len(ids))
 
 
-def _by_bits(collection: Collection, asked: PageInput, similarity: float) -> CheckResult:
-    """Where no texts are kept only fingerprints can be compared."""
-    radius = collection.recipe.bits // BITS_APART
-    found = collection.check(asked.given.text, radius=radius, n=COUNTED)
+def _check_fingerprints(service: Service, page_text: PageInput, similarity: float) -> CheckResult:
+    """Check a text against a collection without texts, by distance."""
+    radius = service.collection.recipe.bits // BITS_APART
+    found = answers.check(service, page_text.text, radius=radius, n=MAX_COUNTED).matches
     nearest = [
-        NearDocument(match.id, None, match.distance, True, None) for match in found[:NEAREST]
+        NearDocument(match.id, None, match.distance, True, None) for match in found[:MAX_NEAREST]
     ]
-    return CheckResult(asked, similarity, nearest, len(found), None, False, frozenset())
+    return CheckResult(page_text, similarity, nearest, len(found), None, False, frozenset())
 
 
-def _text(collection: Collection, id_: str) -> str:
-    # It may have been removed meanwhile.
+def _stored_text(collection: Collection, id_: str) -> str:
+    # Another request may have removed it.
     found = collection.get(id_)
     return (found.text if found else None) or ""
 
 
 def _coverage(text: str, other: str) -> tuple[float, float]:
-    found = shared(text, other, deadline=PATIENCE)
+    found = shared(text, other, deadline=PAIR_SECONDS)
     return found.coverage_left, found.coverage_right
 
 
-def _figures(figures: Figures) -> dict[str, float]:
+def _figures_dict(figures: Figures) -> dict[str, float]:
     return {
         "share": figures.share,
         "unquoted": figures.unquoted,
@@ -207,18 +221,16 @@ def _figures(figures: Figures) -> dict[str, float]:
     }
 
 
-# The page Check: a text against the collection, with the evidence.
-
 # Sources with a row and a colour of their own.
-SOURCES = 20
-# Documents offered on the empty page.
-OFFERED = 4
-MOST_OFF = 200
+MAX_SOURCES = 20
+# Documents suggested below the empty form.
+MAX_SUGGESTED = 4
+MAX_OFF = 200
 
 
 @dataclass(frozen=True)
 class NearRow:
-    """A near document in the table."""
+    """A row of the table of nearest documents; `pair` is a link."""
 
     name: Sequence[Piece]
     similarity: str
@@ -231,7 +243,8 @@ class NearRow:
 
 @dataclass(frozen=True)
 class SourceSwitch:
-    """A source in the table, and the address of the page with it switched."""
+    """A row of the table of sources; `switched` links to the page with the source left out, or
+    counted again."""
 
     row: SourceRow
     id: str
@@ -241,8 +254,11 @@ class SourceSwitch:
 
 @dataclass(frozen=True)
 class CheckView:
-    """What the template writes down; `figures` are labels and values without the sources that are
-    left out, each with what the script needs to compute it again."""
+    """The values of the template.
+
+    figures   labels and values without the sources left out, with the numbers the script needs to
+              compute them again
+    """
 
     name: Sequence[Piece]
     near: Sequence[NearRow]
@@ -253,131 +269,129 @@ class CheckView:
     off: frozenset[int]
 
 
-def routes(service: Service, kept: TextCache) -> list[BaseRoute]:
+def routes(service: Service, cache: TextCache) -> list[BaseRoute]:
     @page_input.problem_page(service, "check")
     async def endpoint(request: Request) -> Response:
         if request.method == "POST":
-            return await _posted(request, service, kept)
-        similarity = page_input.number_in(request, "similarity", DEFAULT_SIMILARITY, 0.05, 1.0)
-        asked = await page_input.asked(request, service, kept)
-        if asked is None:
-            return await _empty(request, service)
-        off = request.query_params.getlist("off")[:MOST_OFF]
-        return await service.run(_answer, request, service, asked, similarity, off)
+            return await _redirect_to_result(request, service, cache)
+        similarity = page_input.query_number(request, "similarity", DEFAULT_SIMILARITY, 0.05, 1.0)
+        page_text = await page_input.read_input(request, service, cache)
+        if page_text is None:
+            return await _form_page(request, service)
+        off = request.query_params.getlist("off")[:MAX_OFF]
+        return await service.run(_result_page, request, service, page_text, similarity, off)
 
     @page_input.problem_page(service, "check")
     async def add(request: Request) -> Response:
         check_write(request.scope, service.settings)
-        async with page_input.form_of(request, service) as form:
-            fields = {name: page_input.coded(form, name) for name in ("text", "kept")}
-            fields["new_id"] = page_input.field(form, "new_id")
-        return await _added(request, service, kept, fields)
+        async with page_input.read_form(request, service) as form:
+            fields = {name: page_input.encoded_field(form, name) for name in ("text", "kept")}
+            fields["new_id"] = page_input.form_field(form, "new_id")
+        return await _add_document(request, service, cache, fields)
 
     return [
         Route("/", endpoint, methods=["GET"], name="home"),
-        *shell.both("/check", endpoint, methods=("GET", "POST")),
+        *shell.page_routes("/check", endpoint, methods=("GET", "POST")),
         Route("/check/add", add, methods=["POST"], name="check.add"),
     ]
 
 
-async def _added(
-    request: Request, service: Service, kept: TextCache, fields: dict[str, str]
+async def _add_document(
+    request: Request, service: Service, cache: TextCache, fields: dict[str, str]
 ) -> Response:
-    """Stores the text that was checked, if nothing is stored under that id yet."""
+    """Store the checked text; refuse an id that is in use."""
     id_ = fields["new_id"].strip()
     if not 1 <= len(id_) <= MAX_ID:
-        raise Unanswerable(422, "problem.id", most=MAX_ID)
+        raise PageError(422, "problem.id", most=MAX_ID)
     text = fields["text"]
     if fields["kept"]:
-        found = kept.get(fields["kept"])
-        if found is None or len(found) != 1:
-            raise Unanswerable(404, "problem.gone")
-        text = found[0].text
+        (source,) = cache.get(fields["kept"], 1)
+        text = source.text
     if not text.strip():
-        raise Unanswerable(422, "problem.empty")
+        raise PageError(422, "problem.empty")
     if await service.run(service.collection.get, id_) is not None:
-        raise Unanswerable(409, "problem.known_id", id=id_)
+        raise PageError(409, "problem.known_id", id=id_)
     await service.add([(id_, text, {})])
-    return page_input.see_other(request, f"{document_link(id_)}&added=1")
+    return page_input.redirect(request, f"{document_link(id_)}&added=1")
 
 
-async def _posted(request: Request, service: Service, kept: TextCache) -> Response:
-    """A form was sent: the answer is at an address of its own, which can be shared."""
-    async with page_input.form_of(request, service) as form:
-        given = await page_input.text_of(form, service, text="text", file="file")
-        if given is None:
-            raise Unanswerable(422, "problem.empty")
-        similarity = page_input.field(form, "similarity").strip()
-    return page_input.see_other(request, address(given, kept, similarity))
+async def _redirect_to_result(request: Request, service: Service, cache: TextCache) -> Response:
+    async with page_input.read_form(request, service) as form:
+        source = await page_input.submitted_text(form, service, text="text", file="file")
+        if source is None:
+            raise PageError(422, "problem.empty")
+        similarity = page_input.form_field(form, "similarity").strip()
+    return page_input.redirect(request, result_address(source, cache, similarity))
 
 
-def address(given: CachedText, kept: TextCache, similarity: str = "") -> str:
-    """The page about a text."""
+def result_address(source: CachedText, cache: TextCache, similarity: str = "") -> str:
+    """Return the address of the check of a text; a long text is cached."""
     more = [("similarity", similarity)] if similarity else []
-    query = {"text": given.text} if page_input.in_address(given) else {"kept": kept.put(given)}
-    return PageInput(given, query).link("/check", more)
+    in_address = page_input.fits_address(source)
+    query = {"text": source.text} if in_address else {"kept": cache.put(source)}
+    return PageInput(source, query).link("/check", more)
 
 
-async def _empty(request: Request, service: Service) -> Response:
-    found = await service.run(answers.documents, service, limit=5 * OFFERED, newest=True)
+async def _form_page(request: Request, service: Service) -> Response:
+    found = await service.run(answers.documents, service, limit=5 * MAX_SUGGESTED, newest=True)
     stats = await service.run(answers.stats, service)
-    # Those with too few words would show nothing.
-    worth = [one.id for one in found.documents if stats.texts and one.fingerprint]
-    ids = worth[:OFFERED]
-    if shell.is_twin(request):
-        return shell.twin({"documents": stats.documents, "recent": ids})
-    return shell.page(
+    # The check of a document without a fingerprint finds nothing.
+    checkable = [one.id for one in found.documents if stats.texts and one.fingerprint]
+    ids = checkable[:MAX_SUGGESTED]
+    if shell.wants_json(request):
+        return shell.json_page({"documents": stats.documents, "recent": ids})
+    return shell.render_page(
         request,
         service,
         "check_form.html",
         page="check",
         documents=stats.documents,
-        offered=[(document_link(id_), line_pieces(id_)) for id_ in ids],
+        suggested=[(document_link(id_), line_pieces(id_)) for id_ in ids],
         **form_context(service),
     )
 
 
 def form_context(service: Service) -> dict[str, Any]:
-    """What a form for a text speaks of."""
+    """Return the values of a form for a text."""
     return {
-        "accepted": ",".join(ACCEPTED),
+        "accepted": ",".join(UPLOAD_ENDINGS),
         "most_bytes": service.settings.max_body,
         "default_similarity": DEFAULT_SIMILARITY,
     }
 
 
-def _answer(
-    request: Request, service: Service, asked: PageInput, similarity: float, off: Sequence[str]
+def _result_page(
+    request: Request, service: Service, page_text: PageInput, similarity: float, off: Sequence[str]
 ) -> Response:
-    found = check(service, asked, similarity, off)
-    if shell.is_twin(request):
-        return shell.twin(found.as_dict())
-    words = shell.words_of(request)
-    name = asked.given.name
-    return shell.page(
+    result = check_text(service, page_text, similarity, off)
+    if shell.wants_json(request):
+        return shell.json_page(result.as_dict())
+    words = shell.request_wording(request)
+    source = page_text.source
+    return shell.render_page(
         request,
         service,
         "check.html",
         page="check",
-        found=found,
-        view=_view(found, words),
-        heading=line_text(name) if name else words("check.yours"),
+        found=result,
+        view=_check_view(result, words),
+        heading=line_text(source.name) if source.name else words("check.yours"),
         similarity=f"{similarity:g}",
-        note=asked.given.note,
-        addable=asked.id is None and may_write(request.scope, service.settings),
-        added=asked.id is not None and "added" in request.query_params,
-        suggested=line_text(name) if name else "",
-        query=asked.query,
+        encoding=source.encoding,
+        addable=page_text.id is None and may_write(request.scope, service.settings),
+        added=page_text.id is not None and "added" in request.query_params,
+        new_id=line_text(source.name),
+        query=page_text.query,
         **form_context(service),
     )
 
 
-def _view(found: CheckResult, words: Wording) -> CheckView:
-    finding, asked = found.finding, found.asked
+def _check_view(found: CheckResult, words: Wording) -> CheckView:
+    finding, page_text = found.finding, found.input
     threshold = [("similarity", f"{found.similarity:g}")]
 
     def pair(id_: str, place: str = "") -> str:
-        return f"{asked.link('/pair', [('source', id_), *threshold])}{place}"
+        return f"{page_text.link('/pair', [('source', id_), *threshold])}{place}"
 
     near = [
         NearRow(
@@ -391,19 +405,19 @@ def _view(found: CheckResult, words: Wording) -> CheckView:
         )
         for each in found.nearest
     ]
-    name = line_pieces(asked.given.name or words("check.yours"))
+    name = line_pieces(page_text.source.name or words("check.yours"))
     if finding is None or found.counted is None:
         return CheckView(name, near, None, (), "", (), frozenset())
 
     rows = [
         SourceRow.of(rank, source, document_link(source.id), pair(source.id), words)
-        for rank, source in enumerate(finding.sources[:SOURCES], 1)
+        for rank, source in enumerate(finding.sources[:MAX_SOURCES], 1)
     ]
 
     def link(rank: int, n: int, passage: Passage) -> str:
         return pair(finding.sources[rank - 1].id, f"#l{n}")
 
-    view = document_view(finding, words, rows, link, most=MOST_CHARACTERS)
+    view = document_view(finding, words, rows, link, most=MAX_CHARACTERS)
     counted = {"w": found.counted.figures, "c": found.counted.by_characters}
     figures = [
         (label, [(figure, words.share(getattr(counted[figure.by], name_))) for figure in row])
@@ -418,7 +432,7 @@ def _view(found: CheckResult, words: Wording) -> CheckView:
         _switches(found, view),
         frozenset(
             rank
-            for rank, source in enumerate(finding.sources[:SOURCES], 1)
+            for rank, source in enumerate(finding.sources[:MAX_SOURCES], 1)
             if source.id in found.off
         ),
     )
@@ -428,10 +442,10 @@ def _switches(found: CheckResult, view: DocumentView) -> list[SourceSwitch]:
     assert found.finding is not None  # noqa: S101
     switches = []
     for row, source in zip(view.sources, found.finding.sources, strict=False):
-        # The last row may stand for all others together, which are switched by the script only.
+        # The last row may be all other sources together; only the script switches these.
         id_ = source.id if row.pair else ""
         others = sorted(found.off ^ {id_})
         more = [("similarity", f"{found.similarity:g}"), *(("off", each) for each in others)]
-        link = found.asked.link("/check", more) if id_ else ""
+        link = found.input.link("/check", more) if id_ else ""
         switches.append(SourceSwitch(row, id_, id_ not in found.off, link))
     return switches

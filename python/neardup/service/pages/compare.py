@@ -1,4 +1,7 @@
-"""Two texts side by side: figures, fingerprints bit by bit, passages."""
+"""The pages Compare, for two texts, and Pair, for a text beside a stored document.
+
+Both show similarity and distance, the fingerprints bit by bit, and the shared passages.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.reports.comparison import ComparisonReport, PairView, pair_view
 from neardup.reports.formatting import line_pieces, line_text
+from neardup.service import answers
+from neardup.service.answers import TextComparison
 from neardup.service.auth import may_write
 from neardup.service.pages import page_input, shell
 from neardup.service.pages.check import form_context
 from neardup.service.pages.marks import Marks, NotesError
-from neardup.service.pages.page_input import PageInput, Unanswerable, document_link
-from neardup.service.pages.text_cache import CachedText, TextCache
-from neardup.text.comparison import DEFAULT_SIMILARITY, Comparison, compare
-from neardup.text.fingerprint import fingerprint
+from neardup.service.pages.page_input import (
+    CachedText,
+    PageError,
+    PageInput,
+    TextCache,
+)
+from neardup.text.comparison import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -23,19 +31,16 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from neardup.reports.page import Wording
-    from neardup.service.pages.text_cache import CachedText
     from neardup.service.state import Service
-    from neardup.text.recipe import Recipe
 
-
-# Seconds for the passages: someone waits.
-PATIENCE = 5.0
-GROUP = 8
+# Deadline of the search for passages: a user waits.
+PASSAGES_SECONDS = 5.0
+GROUP_BITS = 8
 
 
 @dataclass(frozen=True)
 class FingerprintBit:
-    """A bit of both fingerprints; `place` counts from the highest, as they are written."""
+    """A bit of both fingerprints; `place` counts from 1 at the most significant bit."""
 
     left: str
     right: str
@@ -48,7 +53,7 @@ class FingerprintBit:
 
 @dataclass(frozen=True)
 class Strip:
-    """Both fingerprints in groups of eight bits, the highest first."""
+    """Both fingerprints in groups of eight bits, most significant first, and in hexadecimal."""
 
     bits: int
     codes: tuple[str, str]
@@ -60,143 +65,129 @@ class Strip:
 
 
 @dataclass(frozen=True)
-class Both:
-    """Two texts compared; `codes` are their fingerprints, None for one without a signal."""
+class TextPair:
+    """Two texts and their comparison."""
 
     texts: tuple[CachedText, CachedText]
-    found: Comparison
-    codes: tuple[int | None, int | None]
+    result: TextComparison
 
     def strip(self) -> Strip | None:
-        left, right = self.codes
-        if left is None or right is None:
+        """Return the fingerprints bit by bit; None if a text has none."""
+        (left, right), codes = self.result.fingerprints, self.result.hex_fingerprints
+        if left is None or right is None or codes[0] is None or codes[1] is None:
             return None
-        bits = self.found.recipe.bits
+        bits = self.result.comparison.recipe.bits
         rows = [f"{code:0{bits}b}" for code in (left, right)]
         pairs = [FingerprintBit(a, b, at) for at, (a, b) in enumerate(zip(*rows, strict=True), 1)]
-        groups = [pairs[at : at + GROUP] for at in range(0, bits, GROUP)]
-        return Strip(bits, (_hex(left, bits), _hex(right, bits)), groups)
+        groups = [pairs[at : at + GROUP_BITS] for at in range(0, bits, GROUP_BITS)]
+        return Strip(bits, (codes[0], codes[1]), groups)
 
     def view(self, words: Wording, names: tuple[str, str]) -> PairView:
-        found = self.found
-        compared = ComparisonReport(
+        comparison = self.result.comparison
+        report = ComparisonReport(
             names=names,
             texts=(self.texts[0].text, self.texts[1].text),
-            passages=found.passages,
-            coverage=(found.coverage_left, found.coverage_right),
-            similarity=found.similarity,
-            distance=found.distance,
-            bits=found.recipe.bits,
-            verdict=found.verdict,
-            threshold=found.threshold,
-            coarse=found.coarse,
+            passages=comparison.passages,
+            coverage=(comparison.coverage_left, comparison.coverage_right),
+            similarity=comparison.similarity,
+            distance=comparison.distance,
+            bits=comparison.recipe.bits,
+            verdict=comparison.verdict,
+            threshold=comparison.threshold,
+            coarse=comparison.coarse,
         )
-        return pair_view(compared, words)
+        return pair_view(report, words)
 
     def as_dict(self) -> dict[str, Any]:
-        found, bits = self.found, self.found.recipe.bits
-        strip = self.strip()
+        comparison, strip = self.result.comparison, self.strip()
         return {
             "names": [text.name or None for text in self.texts],
-            "fingerprints": [None if code is None else _hex(code, bits) for code in self.codes],
-            "bits": bits,
+            "fingerprints": list(self.result.hex_fingerprints),
+            "bits": comparison.recipe.bits,
             "differing_bits": None if strip is None else strip.differing,
-            "distance": found.distance,
-            "similarity": found.similarity,
-            "threshold": found.threshold,
-            "verdict": found.verdict,
-            "coverage": [found.coverage_left, found.coverage_right],
-            "containment": [found.containment_left, found.containment_right],
-            "longest": found.longest,
-            "coarse": found.coarse,
-            "passages": [vars(passage) for passage in found.passages],
+            "distance": comparison.distance,
+            "similarity": comparison.similarity,
+            "threshold": comparison.threshold,
+            "verdict": comparison.verdict,
+            "coverage": [comparison.coverage_left, comparison.coverage_right],
+            "containment": [comparison.containment_left, comparison.containment_right],
+            "longest": comparison.longest,
+            "coarse": comparison.coarse,
+            "passages": [vars(passage) for passage in comparison.passages],
         }
 
 
-def both(left: CachedText, right: CachedText, recipe: Recipe, similarity: float) -> Both:
-    """Compares two texts; it blocks."""
-    found = compare(left.text, right.text, recipe, similarity=similarity, deadline=PATIENCE)
-    codes = fingerprint(left.text, recipe), fingerprint(right.text, recipe)
-    return Both((left, right), found, codes)
-
-
-def _hex(code: int, bits: int) -> str:
-    return f"{code:0{bits // 4}x}"
-
-
-# The page Compare, for two texts of anyone; and Pair, for a text beside a stored document.
-
-
-def routes(service: Service, kept: TextCache, marks: Marks) -> list[BaseRoute]:
+def routes(service: Service, cache: TextCache, marks: Marks) -> list[BaseRoute]:
     @page_input.problem_page(service, "compare")
     async def compare(request: Request) -> Response:
         if request.method == "POST":
-            return await _posted(request, service, kept)
-        found = _given(request, kept)
-        if found is None:
-            return _empty(request, service)
-        return await service.run(_answer, request, service, marks, *found, page="compare")
+            return await _redirect_to_result(request, service, cache)
+        texts = _read_texts(request, cache)
+        if texts is None:
+            return _form_page(request, service)
+        return await service.run(_result_page, request, service, marks, *texts, page="compare")
 
     @page_input.problem_page(service, "check")
     async def pair(request: Request) -> Response:
-        asked = await page_input.asked(request, service, kept)
-        if asked is None or "source" not in request.query_params:
-            raise Unanswerable(422, "problem.no_pair")
-        source = await page_input.stored(service, request.query_params["source"], "source")
+        left = await page_input.read_input(request, service, cache)
+        if left is None or "source" not in request.query_params:
+            raise PageError(422, "problem.no_pair")
+        right = await page_input.stored_input(service, request.query_params["source"], "source")
         return await service.run(
-            _answer,
+            _result_page,
             request,
             service,
             marks,
-            asked.given,
-            source.given,
+            left.source,
+            right.source,
             page="check",
-            back=asked.link("/check"),
-            ids=(asked.id, source.id),
+            back=left.link("/check"),
+            ids=(left.id, right.id),
         )
 
     return [
-        *shell.both("/compare", compare, methods=("GET", "POST")),
-        *shell.both("/pair", pair),
+        *shell.page_routes("/compare", compare, methods=("GET", "POST")),
+        *shell.page_routes("/pair", pair),
     ]
 
 
-async def _posted(request: Request, service: Service, kept: TextCache) -> Response:
-    async with page_input.form_of(request, service) as form:
+async def _redirect_to_result(request: Request, service: Service, cache: TextCache) -> Response:
+    async with page_input.read_form(request, service) as form:
         texts = []
         for side in ("left", "right"):
-            given = await page_input.text_of(form, service, text=side, file=f"{side}_file")
-            texts.append(given or CachedText(page_input.field(form, side)))
-        similarity = page_input.field(form, "similarity").strip()
-    if not any(given.text for given in texts):
-        raise Unanswerable(422, "problem.two_empty")
+            text = await page_input.submitted_text(form, service, text=side, file=f"{side}_file")
+            texts.append(text or CachedText(page_input.form_field(form, side)))
+        similarity = page_input.form_field(form, "similarity").strip()
     left, right = texts
+    if not left.text and not right.text:
+        raise PageError(422, "problem.two_empty")
     more = [("similarity", similarity)] if similarity else []
-    if page_input.in_address(left, right):
+    if page_input.fits_address(left, right):
         query = {"left": left.text, "right": right.text}
     else:
-        query = {"kept": kept.put(left, right)}
-    return page_input.see_other(request, PageInput(left, query).link("/compare", more))
+        query = {"kept": cache.put(left, right)}
+    return page_input.redirect(request, PageInput(left, query).link("/compare", more))
 
 
-def _given(request: Request, kept: TextCache) -> tuple[CachedText, CachedText] | None:
+def _read_texts(request: Request, cache: TextCache) -> tuple[CachedText, CachedText] | None:
+    """Return the texts of the address; None if it has none."""
     query = request.query_params
     if "kept" in query:
-        found = kept.get(query["kept"])
-        if found is None or len(found) != 2:
-            raise Unanswerable(404, "problem.gone")
-        return found[0], found[1]
-    if "left" in query or "right" in query:
-        texts = [page_input.limited(CachedText(query.get(side, ""))) for side in ("left", "right")]
-        return texts[0], texts[1]
-    return None
+        left, right = cache.get(query["kept"], 2)
+    elif "left" in query or "right" in query:
+        left, right = (
+            page_input.check_length(CachedText(query.get(side, ""))) for side in ("left", "right")
+        )
+    else:
+        return None
+    return left, right
 
 
-def _empty(request: Request, service: Service) -> Response:
+def _form_page(request: Request, service: Service) -> Response:
     recipe = service.collection.recipe
-    if shell.is_twin(request):
-        return shell.twin({"recipe": recipe.identity, "bits": recipe.bits})
-    return shell.page(
+    if shell.wants_json(request):
+        return shell.json_page({"recipe": recipe.identity, "bits": recipe.bits})
+    return shell.render_page(
         request,
         service,
         "compare_form.html",
@@ -206,7 +197,7 @@ def _empty(request: Request, service: Service) -> Response:
     )
 
 
-def _answer(
+def _result_page(
     request: Request,
     service: Service,
     marks: Marks,
@@ -217,44 +208,41 @@ def _answer(
     back: str = "",
     ids: tuple[str | None, str | None] = (None, None),
 ) -> Response:
-    similarity = page_input.number_in(request, "similarity", DEFAULT_SIMILARITY, 0.0, 1.0)
-    found = both(left, right, service.collection.recipe, similarity)
-    if shell.is_twin(request):
-        return shell.twin(found.as_dict())
-    words = shell.words_of(request)
+    similarity = page_input.query_number(request, "similarity", DEFAULT_SIMILARITY, 0.0, 1.0)
+    result = answers.compare_texts(
+        service, left.text, right.text, similarity=similarity, deadline=PASSAGES_SECONDS
+    )
+    pair = TextPair((left, right), result)
+    if shell.wants_json(request):
+        return shell.json_page(pair.as_dict())
+    words = shell.request_wording(request)
     names = [
-        given.name or words("check.yours" if page == "check" else f"compare.{side}")
-        for given, side in ((left, "left"), (right, "right"))
+        source.name or words("check.yours" if page == "check" else f"compare.{side}")
+        for source, side in ((left, "left"), (right, "right"))
     ]
     heading = words("title.pair", left=names[0], right=names[1])
-    return shell.page(
+    # Short texts can be edited and compared again.
+    is_editable = page == "compare" and page_input.fits_address(left, right)
+    return shell.render_page(
         request,
         service,
         "pair.html",
         page=page,
         heading=line_pieces(heading if page == "check" else words("compare.title")),
         plain_heading=line_text(heading),
-        strip=found.strip(),
-        view=found.view(words, (names[0], names[1])),
+        strip=pair.strip(),
+        view=pair.view(words, (names[0], names[1])),
         back=back,
-        documents=[(document_link(id_), line_pieces(id_)) for id_ in ids if id_ is not None],
-        texts=_typed(left, right) if page == "compare" else None,
-        **_marking(request, service, marks, ids),
+        texts=(left.text, right.text) if is_editable else None,
+        **_marking_context(request, service, marks, ids),
         **form_context(service),
     )
 
 
-def _typed(left: CachedText, right: CachedText) -> tuple[str, str] | None:
-    """The texts to change and compare again, where they are short enough for a form."""
-    if not page_input.in_address(left, right):
-        return None
-    return left.text, right.text
-
-
-def _marking(
+def _marking_context(
     request: Request, service: Service, marks: Marks, ids: tuple[str | None, str | None]
 ) -> dict[str, Any]:
-    """Two stored documents can be marked, by whoever may."""
+    """Return the ids and the mark of two stored documents, if the user may mark them."""
     left, right = ids
     if left is None or right is None or left == right:
         return {"marking": None}

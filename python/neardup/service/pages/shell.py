@@ -1,4 +1,4 @@
-"""What all pages have in common: language, colours, the frame, and a twin in JSON."""
+"""The frame of every page: language, colour theme, template, JSON page."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     from neardup.service.state import Service
 
-COMMON = {**PHRASES, **COLLECTION_PHRASES}
+COMMON_PHRASES = {**PHRASES, **COLLECTION_PHRASES}
 THEMES = ("auto", "light", "dark")
-# What is chosen stays so for a year.
-YEAR = 365 * 24 * 3600
+# Language and theme are remembered for a year.
+COOKIE_SECONDS = 365 * 24 * 3600
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 @cache
 def environment() -> Environment:
-    """Templates of the service; those of reports can be imported by their names."""
+    """Return the template environment: templates of the service, then those of reports."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     return Environment(
@@ -44,44 +44,46 @@ def environment() -> Environment:
     )
 
 
-def language_of(request: Request) -> str:
-    """As the address says, or else a cookie, or else the browser's first language we have."""
+def request_language(request: Request) -> str:
+    """Return the language of the query, the cookie, or the Accept-Language header; else English."""
     for given in (request.query_params.get("lang"), request.cookies.get("lang")):
         if given in LANGUAGES:
             return given
-    wishes = []
+    preferences = []
     for at, part in enumerate(request.headers.get("accept-language", "")[:500].split(",")):
         name, _, rest = part.strip().partition(";")
         try:
             quality = float(rest.strip().removeprefix("q=")) if rest else 1.0
         except ValueError:
             quality = 0.0
-        wishes.append((-quality, at, name.lower().split("-")[0]))
-    return next((name for least, _, name in sorted(wishes) if least and name in LANGUAGES), "en")
+        preferences.append((-quality, at, name.lower().split("-")[0]))
+    return next(
+        (name for quality, _, name in sorted(preferences) if quality and name in LANGUAGES), "en"
+    )
 
 
-def theme_of(request: Request) -> str:
-    """As the address says, or else a cookie, or else as the system has it."""
+def request_theme(request: Request) -> str:
+    """Return the theme of the query or the cookie; "auto" follows the system."""
     for given in (request.query_params.get("theme"), request.cookies.get("theme")):
         if given in THEMES:
             return given
     return "auto"
 
 
-def words_of(request: Request, phrases: Phrases | None = None) -> Wording:
-    """All phrases in the language of whoever asks."""
-    return Wording(language_of(request), {**COMMON, **(phrases or {})})
+def request_wording(request: Request, phrases: Phrases | None = None) -> Wording:
+    """Return the phrases of all pages, and `phrases`, in the language of the request."""
+    return Wording(request_language(request), {**COMMON_PHRASES, **(phrases or {})})
 
 
 def with_query(request: Request, path: str, **changes: str | None) -> str:
-    """An address with the parameters of this page, some of them changed; None leaves one out."""
+    """Return a path with the query of this request and `changes`; None drops a parameter."""
     given = [(name, value) for name, value in request.query_params.multi_items()]
     kept = [(name, value) for name, value in given if name not in changes]
     kept += [(name, value) for name, value in changes.items() if value is not None]
     return f"{path}?{urlencode(kept, errors='replace')}" if kept else path
 
 
-def page(
+def render_page(
     request: Request,
     service: Service,
     template: str,
@@ -91,16 +93,16 @@ def page(
     phrases: Phrases | None = None,
     **context: Any,
 ) -> Response:
-    """A page, written down.
+    """Render a template within the frame.
 
     page      its name in the navigation: "check", "compare", "learn", "collection" or ""
-    phrases   what it says beside the phrases all pages have
-    context   what else the template speaks of
+    phrases   phrases of this page only
+    context   values of the template
     """
-    words = words_of(request, phrases)
+    words = request_wording(request, phrases)
     path = request.url.path.removesuffix("/")
     if not path or request.method == "POST":
-        # The first page is called by its own name; what a form was sent to may be no page.
+        # Links to this page: "/" is an alias, and a form's address may have no GET.
         path = f"/{page or 'check'}"
     html = (
         environment()
@@ -110,47 +112,50 @@ def page(
             t=words,
             words=words,
             number=number,
+            comma="、" if words.language == "zh" else ", ",
             page=page,
-            theme=theme_of(request),
+            theme=request_theme(request),
             themes=THEMES,
             languages=LANGUAGES,
             demo=service.demo,
             signed_in=COOKIE in request.cookies and TOKEN_KEY in request.scope,
-            # Without a token there is no page to go to.
+            # Without a token no page can be opened.
             show_pages=AUTHENTICATOR_KEY not in request.scope or TOKEN_KEY in request.scope,
-            stamp=stamp(),
+            version=asset_version(),
             here=lambda **changes: with_query(request, path, **changes),
-            twin=with_query(request, f"{path}.json", lang=None, theme=None),
+            json_link=with_query(request, f"{path}.json", lang=None, theme=None),
             **context,
         )
     )
-    answer = HTMLResponse(html, status)
-    answer.headers["Vary"] = "Accept-Language, Cookie"
-    answer.headers["Cache-Control"] = "no-store"
-    remember(request, answer)
-    return answer
+    response = HTMLResponse(html, status)
+    response.headers["Vary"] = "Accept-Language, Cookie"
+    response.headers["Cache-Control"] = "no-store"
+    set_choice_cookies(request, response)
+    return response
 
 
-def remember(request: Request, answer: Response) -> None:
-    """What the address chooses holds for the next pages."""
+def set_choice_cookies(request: Request, response: Response) -> None:
+    """Remember the language and theme that the query chooses."""
     for name, allowed in (("lang", LANGUAGES), ("theme", THEMES)):
         if (given := request.query_params.get(name)) in allowed:
-            answer.set_cookie(name, str(given), max_age=YEAR, path="/", samesite="lax")
+            response.set_cookie(name, str(given), max_age=COOKIE_SECONDS, path="/", samesite="lax")
 
 
-def is_twin(request: Request) -> bool:
+def wants_json(request: Request) -> bool:
     return request.url.path.endswith(".json")
 
 
-def twin(data: Mapping[str, Any], status: int = 200) -> Response:
-    """What a page says, for programs."""
-    answer = JSONResponse(dict(data), status)
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+def json_page(data: Mapping[str, Any]) -> Response:
+    """Return the JSON page of a page: its content, for programs."""
+    response = JSONResponse(dict(data))
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
-def both(path: str, endpoint: Endpoint, *, methods: tuple[str, ...] = ("GET",)) -> list[BaseRoute]:
-    """The route of a page and that of its twin, which can only be read."""
+def page_routes(
+    path: str, endpoint: Endpoint, *, methods: tuple[str, ...] = ("GET",)
+) -> list[BaseRoute]:
+    """Return the routes of a page and of its JSON page, which takes GET only."""
     name = path.strip("/") or "home"
     return [
         Route(path, endpoint, methods=list(methods), name=name),
@@ -159,6 +164,6 @@ def both(path: str, endpoint: Endpoint, *, methods: tuple[str, ...] = ("GET",)) 
 
 
 @cache
-def stamp() -> str:
-    """What tells browsers that files are those of another version."""
+def asset_version() -> str:
+    """Return the version in addresses of assets: after an update browsers load them again."""
     return version("neardup")

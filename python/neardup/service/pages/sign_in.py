@@ -1,4 +1,4 @@
-"""Signing in, where the service wants a token: it is kept in a cookie that scripts cannot read."""
+"""The pages Sign in and Sign out: the token of the service in a cookie that scripts cannot read."""
 
 from __future__ import annotations
 
@@ -17,42 +17,44 @@ if TYPE_CHECKING:
 
     from neardup.service.state import Service
 
-# Of a form that anyone may send.
-MOST_BYTES = 8 << 10
+# The form is open to everybody, so it is small.
+MAX_FORM_BYTES = 8 << 10
 
 
 def routes(service: Service) -> list[BaseRoute]:
     @page_input.problem_page(service, "")
     async def sign_in(request: Request) -> Response:
-        rights: Authenticator | None = request.scope.get(AUTHENTICATOR_KEY)
-        if rights is None:
-            # No token is needed.
-            return page_input.see_other(request, "/check")
+        authenticator: Authenticator | None = request.scope.get(AUTHENTICATOR_KEY)
+        if authenticator is None:
+            # The service asks for no token.
+            return page_input.redirect(request, "/check")
         if request.method in ("GET", "HEAD"):
-            return _form(request, service, following(request.query_params.get("next", "")))
-        async with page_input.form_of(request, service, most=MOST_BYTES) as form:
-            given = page_input.field(form, "token").strip()
-            target = following(page_input.coded(form, "next"))
+            return _form(
+                request, service, page_input.local_path(request.query_params.get("next", ""))
+            )
+        async with page_input.read_form(request, service, max_bytes=MAX_FORM_BYTES) as form:
+            token = page_input.form_field(form, "token").strip()
+            target = page_input.local_path(page_input.encoded_field(form, "next"))
         peer = request.client.host if request.client else "unknown"
-        if not given.isascii() or await rights.find_token(given, peer) is None:
+        if not token.isascii() or await authenticator.find_token(token, peer) is None:
             return _form(request, service, target, wrong=True)
-        answer = RedirectResponse(target, 303)
-        answer.set_cookie(
+        response = RedirectResponse(target, 303)
+        response.set_cookie(
             COOKIE,
-            # Of a token in base64 a cookie would make something else.
-            quote(given, safe=""),
+            # Escaped: `set_cookie` would put the / and = of base64 into quotes.
+            quote(token, safe=""),
             path="/",
             httponly=True,
             samesite="strict",
-            # Behind a proxy the service itself is asked over HTTP.
+            # A TLS proxy forwards by HTTP.
             secure="https" in (request.url.scheme, request.headers.get("x-forwarded-proto")),
         )
-        return answer
+        return response
 
     async def sign_out(request: Request) -> Response:
-        answer = RedirectResponse("/sign-in", 303)
-        answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
-        return answer
+        response = RedirectResponse("/sign-in", 303)
+        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+        return response
 
     return [
         Route("/sign-in", sign_in, methods=["GET", "POST"], name="sign-in"),
@@ -60,19 +62,13 @@ def routes(service: Service) -> list[BaseRoute]:
     ]
 
 
-def following(given: str) -> str:
-    """Where to go afterwards: a page of this service, whatever the address says."""
-    is_path = given.startswith("/") and not given.startswith(("//", "/\\"))
-    return given if is_path and given.isprintable() else "/check"
-
-
 def _form(request: Request, service: Service, target: str, *, wrong: bool = False) -> Response:
-    return shell.page(
+    return shell.render_page(
         request,
         service,
         "sign_in.html",
         page="",
         status=401 if wrong else 200,
-        following=target,
+        next_path=target,
         wrong=wrong,
     )

@@ -1,32 +1,38 @@
-"""Who is nearest to whom in the collection: of a sample, made in the background, kept until the
-documents change."""
+"""The survey of a collection: for each document of a sample, the one nearest to it.
+
+It is computed in the background in short batches, which do not delay requests, and cached until
+documents change. `survey_chart` draws the histogram of the similarities.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup.service.pages.check import floor_of
+from neardup.reports.charts import Bar, Chart, Drawing, Tick, draw_chart
+from neardup.service.pages.check import search_floor
 from neardup.service.worker_pool import BusyError
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Stored
+    from neardup.reports.page import Wording
     from neardup.service.state import Service
 
-SAMPLE = 1_000
-# Seconds all of it may take, and one turn, after which others are let through the door.
-BUDGET, TURN = 30.0, 0.05
-# Seconds after which a survey is made anew if documents have changed.
-RENEW = 30.0
-# Steps of the histogram between 0 and 1.
-STEPS = 50
-# Documents of a sample that are asked about at once, and keys that are tried for each at most.
-FEW, MOST_TRIES = 2, 50
-# Of one page; the rows of a whole small collection are read so.
-PAGE = 20
+SAMPLE_DOCUMENTS = 1_000
+# For the whole survey, and for one batch.
+SURVEY_SECONDS, BATCH_SECONDS = 30.0, 0.05
+# A survey of older documents is shown this long before a new one is made.
+RENEW_SECONDS = 30.0
+# Bins of the histogram between 0 and 1.
+BINS = 50
+# Sampled documents looked up at once, and places tried for each at most.
+QUERY_BATCH, MAX_TRIES = 2, 50
+# Documents read at once if the sample is the whole collection.
+PAGE_DOCUMENTS = 20
 
 
 class NearestDocument(NamedTuple):
@@ -40,11 +46,15 @@ class NearestDocument(NamedTuple):
 
 @dataclass
 class Survey:
-    """What is known so far. It is changed by one turn after the other.
+    """The survey so far; each batch adds to it.
 
-    documents   of the collection when it began
-    wanted      documents to be asked about; `done` were, of which `without_signal` have too few
-                words, and `alone` have no other from `floor` on
+    moment          version of the collection when it began
+    documents       documents of the collection when it began
+    floor           no document is searched below this similarity
+    wanted          size of the sample
+    done            documents looked up
+    without_signal  of these, documents without a fingerprint
+    alone           of these, documents with no other at `floor` or above
     """
 
     moment: tuple[int, int]
@@ -59,19 +69,28 @@ class Survey:
     began: float = field(default_factory=time.monotonic)
 
     def counts(self) -> list[int]:
-        """Documents by the similarity of the nearest, in steps."""
-        counts = [0] * STEPS
+        """Return the number of documents in each bin of similarity."""
+        counts = [0] * BINS
         for each in self.nearest:
-            counts[step_of(each.similarity)] += 1
+            counts[bin_of(each.similarity)] += 1
         return counts
 
     def pairs(self) -> list[NearestDocument]:
-        """Each pair once, the most similar first."""
-        found: dict[tuple[str, str], NearestDocument] = {}
+        """Return each pair once, the most similar first."""
+        pairs: dict[tuple[str, str], NearestDocument] = {}
         for each in self.nearest:
             key = min(each.left, each.right), max(each.left, each.right)
-            found.setdefault(key, each)
-        return sorted(found.values(), key=lambda each: (-each.similarity, each.left, each.right))
+            pairs.setdefault(key, each)
+        return sorted(pairs.values(), key=lambda each: (-each.similarity, each.left, each.right))
+
+    def split(
+        self, threshold: float, count: int
+    ) -> tuple[list[NearestDocument], list[NearestDocument]]:
+        """Return the pairs at or above a threshold and below it, those closest to it first."""
+        pairs = self.pairs()
+        near = [pair for pair in pairs if pair.similarity >= threshold]
+        far = [pair for pair in pairs if pair.similarity < threshold]
+        return near[::-1][:count], far[:count]
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -81,75 +100,81 @@ class Survey:
             "floor": self.floor,
             "alone": self.alone,
             "finished": self.finished,
-            "step": 1 / STEPS,
+            "step": 1 / BINS,
             "counts": self.counts(),
         }
 
 
-def step_of(similarity: float) -> int:
-    # A cosine of 0.86 may be a hair less.
-    return min(int(similarity * STEPS + 1e-9), STEPS - 1)
+def bin_of(similarity: float) -> int:
+    # A cosine of 0.86 may be slightly less in floating point.
+    return min(int(similarity * BINS + 1e-9), BINS - 1)
 
 
 class Surveyor:
-    """Makes surveys, one at a time. Used by the loop only."""
+    """Makes surveys, one at a time. Not thread-safe: for the event loop only."""
 
-    def __init__(self, service: Service, *, sample: int = SAMPLE, seed: int | None = None) -> None:
+    def __init__(
+        self, service: Service, *, sample: int = SAMPLE_DOCUMENTS, seed: int | None = None
+    ) -> None:
         self._service = service
         self._sample = sample
         self._random = random.Random(seed)
-        self._shown: Survey | None = None
+        self._latest: Survey | None = None
         self._running: asyncio.Task[Survey] | None = None
 
-    async def look(self, patience: float) -> Survey | None:
-        """The survey of now, or what there is of it after so many seconds; one that is a little
-        old while a newer one is made."""
+    async def latest(self, timeout: float) -> Survey | None:
+        """Return the survey of the current documents, as far as it is after so many seconds.
+
+        While a new one is made, the last finished one is returned.
+        """
         moment = await self._service.run(_moment, self._service.collection)
-        shown = self._shown
+        latest = self._latest
         if self._running is None and (
-            shown is None or (shown.moment != moment and time.monotonic() - shown.began > RENEW)
+            latest is None
+            or (latest.moment != moment and time.monotonic() - latest.began > RENEW_SECONDS)
         ):
             self._running = asyncio.create_task(self._make())
-            self._running.add_done_callback(self._ended)
-        if self._running is not None and (shown is None or not shown.finished):
-            await asyncio.wait([self._running], timeout=patience)
-        return self._shown
+            self._running.add_done_callback(self._on_done)
+        if self._running is not None and (latest is None or not latest.finished):
+            await asyncio.wait([self._running], timeout=timeout)
+        return self._latest
 
-    def _ended(self, task: asyncio.Task[Survey]) -> None:
+    def _on_done(self, task: asyncio.Task[Survey]) -> None:
         self._running = None
-        # Whatever failed is tried again by the next who asks.
+        # Retrieve the exception, so that asyncio does not log it; the next request tries again.
         if not task.cancelled():
             task.exception()
 
     async def _make(self) -> Survey:
-        survey = await self._service.run(self._begun)
-        if self._shown is None or not self._shown.finished:
-            self._shown = survey
-        places = await self._service.run(self._places, survey)
+        survey = await self._service.run(self._start)
+        if self._latest is None or not self._latest.finished:
+            self._latest = survey
+        places = await self._service.run(self._sample_places, survey)
         while not survey.finished and self._service.ready:
             try:
-                await self._service.run(turn, self._service.collection, survey, places)
+                await self._service.run(survey_batch, self._service.collection, survey, places)
             except BusyError:
                 await asyncio.sleep(0.5)
-            # As long again the processors are for others, who are in a hurry.
-            await asyncio.sleep(TURN)
-        self._shown = survey
+            # Leave half of the time to requests.
+            await asyncio.sleep(BATCH_SECONDS)
+        self._latest = survey
         return survey
 
-    def _begun(self) -> Survey:
+    def _start(self) -> Survey:
         collection = self._service.collection
         documents = len(collection)
         wanted = min(documents, self._sample) if collection.stores_text else 0
-        return Survey(collection.moment, documents, floor_of(documents), wanted)
+        return Survey(collection.moment, documents, search_floor(documents), wanted)
 
-    def _places(self, survey: Survey) -> list[int]:
-        """Where documents are taken: at keys drawn at random; or after the first key, if all are.
+    def _sample_places(self, survey: Survey) -> list[int]:
+        """Return places of documents at random, or the first place if all are sampled.
 
-        Many keys may be those of documents that are gone, and are drawn in vain."""
+        Removed documents leave gaps, so more places are draw_chart than documents wanted.
+        """
         if survey.documents <= self._sample:
             return [0]
         last = max(1, self._service.collection.last_place)
-        tries = min(-(-2 * survey.wanted * last // survey.documents), MOST_TRIES * survey.wanted)
+        tries = min(-(-2 * survey.wanted * last // survey.documents), MAX_TRIES * survey.wanted)
         return self._random.sample(range(1, last + 1), min(tries, last))
 
 
@@ -157,45 +182,88 @@ def _moment(collection: Collection) -> tuple[int, int]:
     return collection.moment
 
 
-def turn(collection: Collection, survey: Survey, places: list[int]) -> None:
-    """Asks about some more documents, for a twentieth of a second or so."""
+def survey_batch(collection: Collection, survey: Survey, places: list[int]) -> None:
+    """Look up documents of the sample for `BATCH_SECONDS`."""
     began = time.monotonic()
-    while time.monotonic() - began < TURN:
-        if not places or survey.done >= survey.wanted or began - survey.began > BUDGET:
+    while time.monotonic() - began < BATCH_SECONDS:
+        if not places or survey.done >= survey.wanted or began - survey.began > SURVEY_SECONDS:
             survey.finished = True
             return
-        _ask(collection, survey, _taken(collection, survey, places))
+        _find_nearest(collection, survey, _next_documents(collection, survey, places))
 
 
-def _taken(collection: Collection, survey: Survey, places: list[int]) -> list[Stored]:
-    """The next few documents; of a whole collection those of the next page."""
+def _next_documents(collection: Collection, survey: Survey, places: list[int]) -> list[Stored]:
     if survey.documents == survey.wanted:
-        found, following = collection.page(PAGE, after=places.pop())
+        page, following = collection.page(PAGE_DOCUMENTS, after=places.pop())
         if following is not None:
             places.append(following)
-        return found
-    few: list[Stored] = []
-    while places and len(few) < min(FEW, survey.wanted - survey.done):
-        key = places.pop()
-        found, following = collection.page(1, after=key - 1)
-        # What comes after a gap would be drawn more often than others.
-        if following in (key, None):
-            few += found
-    return few
+        return page
+    documents: list[Stored] = []
+    while places and len(documents) < min(QUERY_BATCH, survey.wanted - survey.done):
+        place = places.pop()
+        page, following = collection.page(1, after=place - 1)
+        # Skip gaps: the document after a gap would be draw_chart more often than others.
+        if following in (place, None):
+            documents += page
+    return documents
 
 
-def _ask(collection: Collection, survey: Survey, some: list[Stored]) -> None:
-    survey.done += len(some)
-    asked = [one for one in some if one.fingerprint is not None]
-    survey.without_signal += len(some) - len(asked)
-    if not asked:
+def _find_nearest(collection: Collection, survey: Survey, documents: list[Stored]) -> None:
+    survey.done += len(documents)
+    queries = [one for one in documents if one.fingerprint is not None]
+    survey.without_signal += len(documents) - len(queries)
+    if not queries:
         return
-    # Itself and another one.
-    table = collection.check([one.text for one in asked], survey.floor, n=2)
+    # Two: the document itself and another one.
+    table = collection.check([one.text for one in queries], survey.floor, n=2)
     best: dict[int, NearestDocument] = {}
     columns = (table[name].to_pylist() for name in ("query", "id", "similarity", "distance"))
     for query, id_, similarity, distance in zip(*columns, strict=True):
-        if id_ != asked[query].id and query not in best:
-            best[query] = NearestDocument(asked[query].id, id_, similarity, distance)
+        if id_ != queries[query].id and query not in best:
+            best[query] = NearestDocument(queries[query].id, id_, similarity, distance)
     survey.nearest += best.values()
-    survey.alone += len(asked) - len(best)
+    survey.alone += len(queries) - len(best)
+
+
+@dataclass(frozen=True)
+class SurveyChart:
+    """The histogram, with the numbers that the script needs to move the threshold.
+
+    first   the first bin that is draw_chart
+    near    documents whose nearest is at or above the threshold
+    """
+
+    drawing: Drawing
+    counts: Sequence[int]
+    first: int
+    bins: int
+    near: int
+    done: int
+
+
+def survey_chart(survey: Survey, threshold: float, words: Wording) -> SurveyChart | None:
+    """Return the histogram of a survey; None if it is empty."""
+    counts = survey.counts()
+    if not any(counts):
+        return None
+    first = bin_of(survey.floor)
+    bars = []
+    for at in range(first, BINS):
+        near = sum(
+            bin_of(each.similarity) == at and each.similarity >= threshold
+            for each in survey.nearest
+        )
+        bars.append(Bar(f"{at / BINS:.2f}–{(at + 1) / BINS:.2f}", near, counts[at] - near))
+    tenths = range(-(-first * 10 // BINS), 11)
+    chart = Chart(
+        name="survey",
+        title=words("survey.title"),
+        across=words("survey.across"),
+        up=words("survey.up"),
+        bars=bars,
+        ticks=[Tick(tenth * BINS / 10 - first, f"{tenth / 10:g}") for tenth in tenths],
+        threshold=Tick(max(threshold * BINS - first, 0), f"≥ {threshold:g}"),
+        two_sided=True,
+    )
+    near = sum(each.similarity >= threshold for each in survey.nearest)
+    return SurveyChart(draw_chart(chart, words), counts, first, BINS, near, survey.done)

@@ -18,7 +18,7 @@ const changed = (address, changes) => {
 /** Changes parameters of the address without a new page: null leaves one out, an array repeats it. */
 export function keep(changes) {
   history.replaceState(history.state, "", changed(new URL(location.href), changes));
-  for (const link of document.querySelectorAll("header .switches a, footer a[data-twin]")) {
+  for (const link of document.querySelectorAll("header .switches a, footer a[data-json-link]")) {
     const found = changed(new URL(link.href), changes);
     link.href = found.pathname + found.search;
   }

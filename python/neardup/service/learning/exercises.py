@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
-from neardup.service.learning.steps import Refused, Steps, Word, steps_of_words
+from neardup.service.learning.steps import LessonError, Steps, Word, steps_of_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +64,19 @@ EXAMPLES = (
 )
 
 # What the page shows before anything is asked.
-FIRST = {
+FIRST_EXAMPLE = {
     "en": _text("weighted-tokens", "the cat sat on the red mat", "the dog sat on the red mat", 16),
     "zh": EXAMPLES[0].values,
 }
 
 # A few fingerprints of 16 bits, one of them near the query in every block but one.
-BLOCKS = {
+BLOCKS_EXAMPLE = {
     "stored": "1011001110001111\n0011011110001010\n1011001000101100\n0100110001110000",
     "query": "1011001010001110",
     "k": "3",
 }
 # The table of the note on a C++ library: 64 bits, and a query of three bits.
-BLOCKS_64 = {
+BLOCKS_EXAMPLE_64 = {
     "stored": "0x0000000000000000\n0x0000000000000078",
     "query": "0x0000000000000070",
     "k": "3",
@@ -85,10 +85,10 @@ BLOCKS_64 = {
 
 # Exercises to do by hand: three words, eight bits, and the answers checked.
 
-Mark = Literal["right", "wrong", "empty"]
+Grade = Literal["right", "wrong", "empty"]
 MAX_NUMBER = 999
-BITS = 8
-WORDS = {
+EXERCISE_BITS = 8
+EXERCISE_WORDS = {
     "en": ("tea", "rain", "moon", "salt", "bread", "river", "glass", "paper", "stone", "cloud"),
     "zh": ("茶壶", "饺子", "自然", "语言", "处理", "北京", "上海", "成都", "天空", "白云"),
 }
@@ -125,15 +125,15 @@ class Exercise:
 
 
 @dataclass(frozen=True, slots=True)
-class ExerciseMarks:
+class Grades:
     """Each answer: right, wrong, or not there yet."""
 
-    sums: tuple[Mark, ...]
-    bits: tuple[Mark, ...]
-    distance: Mark
+    sums: tuple[Grade, ...]
+    bits: tuple[Grade, ...]
+    distance: Grade
 
     @property
-    def all(self) -> tuple[Mark, ...]:
+    def all(self) -> tuple[Grade, ...]:
         return (*self.sums, *self.bits, self.distance)
 
     @property
@@ -142,40 +142,38 @@ class ExerciseMarks:
 
 
 @lru_cache(maxsize=64)
-def exercise(number: int, language: str) -> Exercise:
+def make_exercise(number: int, language: str) -> Exercise:
     """The exercise of a number: the same one every time, and no column of it is a tie."""
     if not 1 <= number <= MAX_NUMBER:
-        raise Refused("refused.exercise", number=number, most=MAX_NUMBER)
+        raise LessonError("refused.exercise", number=number, most=MAX_NUMBER)
     dice = random.Random(f"{language} {number}")
     while True:
-        chosen = dice.sample(WORDS[language], 3)
+        chosen = dice.sample(EXERCISE_WORDS[language], 3)
         words = tuple(Word(token, float(dice.randint(1, 5))) for token in chosen)
-        steps = steps_of_words(words, "characters", BITS, {})
+        steps = steps_of_words(words, "characters", EXERCISE_BITS, {})
         if all(steps.sums):
             break
     code = int(steps.bits, 2)
-    for bit in dice.sample(range(BITS), dice.randint(1, 4)):
+    for bit in dice.sample(range(EXERCISE_BITS), dice.randint(1, 4)):
         code ^= 1 << bit
-    return Exercise(number, words, steps, f"{code:0{BITS}b}")
+    return Exercise(number, words, steps, f"{code:0{EXERCISE_BITS}b}")
 
 
-def check(
-    found: Exercise, sums: Sequence[str], bits: Sequence[str], distance: str
-) -> ExerciseMarks:
-    """ExerciseMarks the answers, one for each column."""
-    return ExerciseMarks(
-        _marked(sums, found.sums),
-        _marked(bits, [int(bit) for bit in found.steps.bits]),
-        _mark(distance, found.distance),
+def grade(found: Exercise, sums: Sequence[str], bits: Sequence[str], distance: str) -> Grades:
+    """Grades the answers, one for each column."""
+    return Grades(
+        _grade_all(sums, found.sums),
+        _grade_all(bits, [int(bit) for bit in found.steps.bits]),
+        _grade_one(distance, found.distance),
     )
 
 
-def _marked(given: Sequence[str], right: Sequence[int]) -> tuple[Mark, ...]:
+def _grade_all(given: Sequence[str], right: Sequence[int]) -> tuple[Grade, ...]:
     padded = [*given, *[""] * len(right)]
-    return tuple(_mark(answer, value) for answer, value in zip(padded, right, strict=False))
+    return tuple(_grade_one(answer, value) for answer, value in zip(padded, right, strict=False))
 
 
-def _mark(given: str, right: int) -> Mark:
+def _grade_one(given: str, right: int) -> Grade:
     # A minus may come from an input method, or from a page it was copied from.
     text = given.strip().replace("\u2212", "-").replace("\uff0d", "-").removeprefix("+")
     if not text:
