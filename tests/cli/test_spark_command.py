@@ -15,7 +15,7 @@ from .conftest import Run
 
 pytest.importorskip("pysail", reason="the package pysail is missing: pip install 'neardup[spark]'")
 COMMANDS = ("dedup", "pairs", "cluster")
-FOR_SPARK = "'local[2]', which is for Spark, and the engine is 'local'; add --engine spark"
+FOR_SPARK = "'local[2]', but the engine is 'local'; use --engine spark"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -55,7 +55,7 @@ def test_what_is_unreadable_is_told_and_the_code_is_3(run: Run, tmp_path: Path) 
         ("dedup", "--engine spark --master ftp://a", 2, "'ftp://a'; use sc://HOST:PORT"),
         (
             *("dedup", "--engine spark --master sc://127.0.0.1:1", 1),
-            "--master sc://127.0.0.1:1: nothing answers at 127.0.0.1 port 1",
+            "--master sc://127.0.0.1:1: cannot connect to 127.0.0.1 port 1",
         ),
         ("dedup", "--engine spark", 1, "pip install 'neardup[spark]'"),
     ],

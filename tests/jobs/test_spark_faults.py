@@ -97,7 +97,7 @@ def test_a_task_that_fails_after_some_were_done(
     ("said", "expected"),
     [
         ("[Errno 28] No space left on device", r"a disk of Spark is full .*set spark\.local\.dir"),
-        ("MemoryError: Unable to allocate", "Spark ran out of memory; give it more"),
+        ("MemoryError: Unable to allocate", "Spark ran out of memory; raise"),
     ],
 )
 def test_the_cause_is_named(
@@ -120,7 +120,7 @@ def test_a_file_that_workers_do_not_see(folder: Path, monkeypatch: pytest.Monkey
         return real(path, *arguments, **options)
 
     monkeypatch.setattr(read_worker, "open", absent, raising=False)
-    with pytest.raises(SparkFailedError, match=r"in\.jsonl: a worker does not see this file; put"):
+    with pytest.raises(SparkFailedError, match=r"in\.jsonl: no such file on a worker; put"):
         run(folder)
     assert unchanged(folder)
 
@@ -134,7 +134,7 @@ def test_workers_of_another_version(folder: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(read_worker.ReadSettings, "__init__", older)
     with pytest.raises(
-        SparkFailedError, match=r"a worker has neardup .* and this is 0\.0\.1; inst"
+        SparkFailedError, match=r"a worker has neardup .*, but the driver has 0\.0\.1; inst"
     ):
         run(folder)
     assert unchanged(folder)
@@ -314,11 +314,14 @@ ENDLESS = """
 @pytest.mark.parametrize(
     ("worker", "expected"),
     [
-        ("memory", "spark.executor.pyspark.memory is 1m, and a worker needs at least 640m"),
-        ("absent", 'Spark: the workers cannot run their Python, "/no/python"; set PYSPARK_PYTHON'),
-        ("exit 1", "Spark: the Python of the workers ends as soon as it begins; set PYSPARK_PYTHO"),
+        ("memory", "spark.executor.pyspark.memory is 1m, but a worker needs at least 640m"),
+        ("absent", 'Spark: the workers cannot run Python as, "/no/python"; set PYSPARK_PYTHON'),
+        ("exit 1", "Spark: the Python of the workers exits at start; set PYSPARK_PYTHO"),
         ("exec sleep 60", "a worker started but did not load neardup within 5 seconds; check that"),
-        ("other", "Spark: the workers have no neardup; install it there, or ship its wheel"),
+        (
+            "other",
+            "Spark: neardup is not installed on the workers; install it there, or ship its wheel",
+        ),
     ],
 )
 def test_workers_that_can_never_begin(

@@ -1,4 +1,13 @@
-"""Engines: where near-duplicates are looked for. All give the same pairs."""
+"""Engines: where a join runs. All find the same pairs.
+
+`engine(name)` returns an `Engine`, which a job asks for the near-duplicates of a corpus:
+
+    local   `neardup.near.join.LocalEngine`: on this machine, the fastest while the corpus fits
+    spark   `spark.engine.SparkEngine`: workers read files, join keys and judge pairs
+
+An engine returns `Matches` (`neardup.near.matches`). It does not read options or write outputs;
+that is `neardup.jobs`. For DataFrames, `neardup.engines.spark` has functions of its own.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +24,24 @@ if TYPE_CHECKING:
     from neardup.near.matches import Matches
     from neardup.near.question import Question
 
-NAMES = ("local", "spark")
+__all__ = ["Engine", "engine", "spark"]
+
+ENGINE_NAMES = ("local", "spark")
 
 
 class Engine(Protocol):
     """Finds the near-duplicates of a corpus.
 
-    session  of Spark, while it is open; None where there is none
+    session  the open session of Spark; None without one
     """
 
     @property
     def session(self) -> SparkConnection | None: ...
 
     def opened(self, note: Callable[[str], object] | None = None) -> AbstractContextManager[None]:
-        """In here the engine can be asked.
+        """Open the engine for the `with` block; `match` works only there.
 
-        note  is told why it takes long to open it
+        note  called with a message if opening takes long
         """
 
     def match(
@@ -44,30 +55,30 @@ class Engine(Protocol):
         tick: Callable[[int], object] | None = None,
         stage: Callable[[str, int | None, str], object] | None = None,
     ) -> Matches:
-        """The near-duplicates, ready to be asked for.
+        """Return the near-duplicates of a corpus; they are computed when they are read.
 
-        order  rows, those that are to stand for others first [default: as they come]
-        reference_rows  compare these first rows only with the others [default: all with all]
-        tick   is called with the number of pairs judged since its last call
-        stage  is told what is begun: its name, how much there is to do if that is known, of what
+        order           all rows, the ones to keep first [default: as numbered]
+        reference_rows  compare the first so many rows with the others only [default: all with all]
+        tick            called with the number of pairs judged since the last call
+        stage           called at the start of a stage: its name, total if known, unit
         """
 
 
 def engine(name: str = "local", master: str | None = None) -> Engine:
-    """The engine of this name.
+    """Return the engine of this name.
 
-    master  where Spark runs, as `neardup.engines.spark.session.session` takes it
+    master  address of Spark, see `neardup.engines.spark.session.open_session`
     """
-    if name not in NAMES:
-        raise ValueError(f"engine is {name!r}; use one of {', '.join(NAMES)}")
+    if name not in ENGINE_NAMES:
+        raise ValueError(f"engine is {name!r}; use one of {', '.join(ENGINE_NAMES)}")
     if name == "spark":
         from neardup.engines.spark.engine import SparkEngine
 
         return SparkEngine(master)
     if master is not None:
         raise ValueError(
-            f"master is {master!r}, which is for Spark, and the engine is {name!r}; add --engine "
-            "spark, or leave it out"
+            f"master is {master!r}, but the engine is {name!r}; use --engine spark, or leave the "
+            "master out"
         )
     from neardup.near.join import LocalEngine
 

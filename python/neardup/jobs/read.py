@@ -133,7 +133,7 @@ def _spread(job: Job, files: Sequence[str]) -> DistributedReader | None:
         files,
         ReadSettings(job.reading, job.question, job.recipe),
         skip=reference.is_collection,
-        most_in_place=MAX_OPEN_FILES,
+        max_in_place=MAX_OPEN_FILES,
     )
 
 

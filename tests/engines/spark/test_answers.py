@@ -216,7 +216,7 @@ def test_bytes_and_bad_records(spark: Any, asked: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([(1, "a"), (1, "b")], "2 rows have the id 1; ids must be there and differ"),
+        ([(1, "a"), (1, "b")], "2 rows have the id 1; each row needs a unique id"),
         ([(None, "a"), (2, "b")], "1 rows have no id"),
     ],
 )
@@ -243,7 +243,9 @@ def test_ids_that_change_when_they_are_read_again(spark: Any, texts: Texts, aske
 def test_texts_that_change_when_they_are_read_again(spark: Any) -> None:
     frame = frame_of(spark, [FOX, f"{FOX} again"])
     other = frame.selectExpr("id", "concat(text, ' ', uuid()) AS text")
-    with pytest.raises(ValueError, match=r"text with the id [01] in df is not the one its sketch"):
+    with pytest.raises(
+        ValueError, match=r"text with the id [01] in df has changed since it was sketched"
+    ):
         sp.dedup(other, 0.5)
 
 
@@ -253,7 +255,7 @@ def test_wrong_arguments_are_named(spark: Any) -> None:
     chained: Any = "chain"
     third: Any = 3
     cases: list[tuple[Callable[[], object], type[Exception], str]] = [
-        (lambda: sp.dedup(wrong), TypeError, "df is of type list; pass a DataFrame of Spark"),
+        (lambda: sp.dedup(wrong), TypeError, "df is of type list; pass a Spark DataFrame"),
         (lambda: sp.pairs(frame, text_column="body"), ValueError, "no column 'body'.*text_column="),
         (lambda: sp.dedup(frame, text_column="key"), TypeError, "'key' of df is of type double"),
         (lambda: sp.dedup(frame, keep="best"), ValueError, "keep is 'best'"),
@@ -261,14 +263,14 @@ def test_wrong_arguments_are_named(spark: Any) -> None:
         (lambda: sp.clusters(frame, linkage=chained), ValueError, "linkage is 'chain'"),
         (lambda: sp.dedup(frame, 1.5), ValueError, "similarity is 1.5"),
         (lambda: sp.dedup(frame, 0.5, radius=3), ValueError, "exclude each other"),
-        (lambda: sp.dedup(frame, text_column=third), TypeError, "a column of df is 3; pass its"),
+        (lambda: sp.dedup(frame, text_column=third), TypeError, "a column name of df is 3; pass a"),
         (lambda: sp.dedup(frame, order_by=third), TypeError, "order_by is 3"),
         (lambda: Limits(task_bytes=0), ValueError, "task_bytes is 0"),
         (lambda: Limits(moved_bytes=0), ValueError, "moved_bytes is 0"),
         (
             lambda: sp.dedup(frame.selectExpr("array(id) AS id", "text")),
             TypeError,
-            "the column 'id' is of type array<bigint>; rows can be put in order by numbers",
+            "the column 'id' is of type array<bigint>; rows can be sorted by numbers",
         ),
         (
             lambda: sp.dedup(frame.selectExpr("id", "text", "NULL AS k"), keep="best:k"),

@@ -130,9 +130,9 @@ def test_of_a_template_there_is_no_rest(spark: Any, monkeypatch: pytest.MonkeyPa
     texts: list[str | None] = [f"{lorem} {at}" for at in range(90)]
     placed: list[str] = []
 
-    def noted(large: Any, by: str, *rests: Any) -> PlaceTask:
-        placed.append(by)
-        return PlaceTask(large, by, *rests)
+    def noted(blocks: Any, mode: Any, *rests: Any) -> PlaceTask:
+        placed.append(mode)
+        return PlaceTask(blocks, mode, *rests)
 
     monkeypatch.setattr(dense_groups, "PlaceTask", noted)
     limits = Limits(bucket_rows=16, group_rows=40)
@@ -172,7 +172,7 @@ def test_a_heavy_key_of_unlike_rows(spark: Any, monkeypatch: pytest.MonkeyPatch)
     reference, others = texts[::2], texts[1::2]
     found = sp.against(frame_of(spark, others), frame_of(spark, reference), limits=limits)
     assert listed(found.removed.toArrow()) == expected_against(reference, others, {})
-    assert all(heavy.cut for heavy in seen[:3])
+    assert all(heavy.blocks for heavy in seen[:3])
 
 
 @pytest.mark.nightly

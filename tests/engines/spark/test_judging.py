@@ -56,7 +56,7 @@ def test_a_text_that_has_not_come_is_not_taken_for_another() -> None:
     rows = np.array([2, 5, 9])
     assert _find_rows(rows, np.array([9, 2, 5, 5])).tolist() == [2, 0, 1, 1]
     for missing in (0, 3, 10):
-        with pytest.raises(ValueError, match=f"the text of row {missing} has not come"):
+        with pytest.raises(ValueError, match=f"the text of row {missing} is not in its task"):
             _find_rows(rows, np.array([2, missing]))
-    with pytest.raises(ValueError, match="the text of row 2 has not come"):
+    with pytest.raises(ValueError, match="the text of row 2 is not in its task"):
         _find_rows(rows[:0], rows)

@@ -45,7 +45,9 @@ def test_fingerprints_of_a_function(spark: Any) -> None:
 
 def test_a_column_of_that_name(spark: Any) -> None:
     frame = frame_of(spark, ["one two"])
-    with pytest.raises(ValueError, match="has a column 'key' already; name another with column="):
+    with pytest.raises(
+        ValueError, match="already has a column 'key'; pass another name as column="
+    ):
         sp.fingerprint(frame, column="key")
     assert sp.fingerprint(frame, column="code").columns[-1] == "code"
 

@@ -96,7 +96,7 @@ def test_a_host_that_does_not_answer(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     url = master.format(port)
-    expected = f"--master {url}: nothing answers at 127.0.0.1 port {port} .*is Spark running there"
+    expected = f"--master {url}: cannot connect to 127.0.0.1 port {port} .*is Spark running there"
     with pytest.raises(SparkFailedError, match=expected), open_session(url):
         pass
 
@@ -110,14 +110,14 @@ def test_a_host_that_speaks_something_else(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(sessions, "check_reachable", lambda _: "here")
     monkeypatch.setattr(sessions, "_create_remote", lambda _: Refusing())
-    expected = "--master sc://here: no session could be opened: not a server of Spark"
+    expected = "--master sc://here: cannot open a session: not a server of Spark"
     with pytest.raises(SparkFailedError, match=expected), open_session("sc://here"):
         pass
 
 
 def test_a_master_without_a_host() -> None:
     with (
-        pytest.raises(NoSparkError, match=r"names no host; write sc://HOST:PORT"),
+        pytest.raises(NoSparkError, match=r"has no host; use sc://HOST:PORT"),
         open_session("sc://:1"),
     ):
         pass
@@ -185,10 +185,10 @@ def java(folder: Path, said: str) -> Path:
     [
         (
             'openjdk version "11.0.2" 2019-01-15',
-            "needs Java 17 or newer, and .* is 11; set JAVA_HOME",
+            "needs Java 17 or newer, but .* is version 11; set JAVA_HOME",
         ),
-        ('java version "1.8.0_292"', "needs Java 17 or newer, and .* is 8; set JAVA_HOME"),
-        ("nothing of the kind", "does not tell its version"),
+        ('java version "1.8.0_292"', "needs Java 17 or newer, but .* is version 8; set JAVA_HOME"),
+        ("nothing of the kind", "does not print its version"),
     ],
 )
 def test_a_java_that_is_too_old(
@@ -210,12 +210,14 @@ def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "_has_module", lambda _: True)
     monkeypatch.setattr(sessions, "_installed_version", lambda _: None)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(NoSparkError, match=r"JAVA_HOME is .*, where there is none; install it"):
+    with pytest.raises(NoSparkError, match=r"JAVA_HOME is .*, which has none; install it"):
         sessions.java_version()
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
     with (
-        pytest.raises(NoSparkError, match=r"needs Java 17, and there is none on PATH.*sc://HOST"),
+        pytest.raises(
+            NoSparkError, match=r"needs Java 17 or newer, and there is none on PATH.*sc://HOST"
+        ),
         open_session("local[*]"),
     ):
         pass
@@ -240,41 +242,50 @@ def test_yarn_without_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             "x\nModuleNotFoundError: No module named 'neardup'\n",
-            "the workers have no neardup; inst",
+            "neardup is not installed on the workers; inst",
         ),
-        ("ModuleNotFoundError: No module named 'numpy'", "the workers have no package numpy"),
+        (
+            "ModuleNotFoundError: No module named 'numpy'",
+            "the package numpy is not installed on the workers",
+        ),
         (
             "[PYTHON_VERSION_MISMATCH] Python in worker",
-            "another Python than this one; set PYSPARK_PY",
+            "another Python version than the driver; set PYSPARK_PY",
         ),
         (
             'java.io.IOException: Cannot run program "/no/python": error=2, No such file',
-            'the workers cannot run their Python, "/no/python"; set PYSPARK_PYTHON to one with',
+            'the workers cannot run Python as "/no/python"; set PYSPARK_PYTHON to a Python with',
         ),
         (
             "EOFException occurred while reading the port number from pyspark.daemon's stdout",
-            "the Python of the workers ends as soon as it begins; set PYSPARK_PYTHON",
+            "the Python of the workers exits at start; set PYSPARK_PYTHON",
         ),
         (
             "ImportError: libarrow.so: failed to map segment from shared object",
-            "a worker had too little memory to load its packages; give it more",
+            "a worker had too little memory to load its packages; set spark.executor.pyspark",
         ),
         (
             "SparkException: Python worker exited unexpectedly (crashed). Consider setting",
-            "a Python worker died, maybe for want of memory",
+            "a Python worker died, perhaps out of memory",
         ),
         ("java.io.IOException: No space left on device", "a disk of Spark is full (no space left"),
         (
             "ExecutorLostFailure (executor 1 exited)",
-            "Spark lost a worker as often as it tries again",
+            "Spark lost executors and retried in vain",
         ),
-        ("java.lang.OutOfMemoryError: Java heap space", "Spark ran out of memory; give it more"),
+        ("java.lang.OutOfMemoryError: Java heap space", "Spark ran out of memory; raise"),
         (
             "py4j.protocol.Py4JNetworkError: Answer from Java side is empty",
-            "the JVM of Spark is out of memory, or was ended by somebody else; give it more",
+            "the JVM of Spark ran out of memory or was killed; give it more",
         ),
-        ("RESOURCE_EXHAUSTED: message larger than max", "more than it takes; use DataFrames"),
-        ("StatusCode.UNAVAILABLE: Connection refused", "the Spark server is gone"),
+        (
+            "RESOURCE_EXHAUSTED: message larger than max",
+            "larger than the Spark server accepts; use DataFrames",
+        ),
+        (
+            "StatusCode.UNAVAILABLE: Connection refused",
+            "the connection to the Spark server was lost",
+        ),
         (
             "Traceback:\n  File\nValueError: poison here\n",
             "a task failed: poison here (ValueError)",

@@ -1,13 +1,22 @@
-"""Spark: the same answers from DataFrames, on as many machines as there are.
+"""Near-duplicates on Spark, for DataFrames and for jobs, with the answers of the local engine.
 
-asked       what is asked for, and how large a task may be
-storage     where intermediate tables lie; batches: Arrow in tasks; order: bytes to sort by
-sketching   texts → fingerprints and sketches; rows: numbers, and equal ones collapsed
-buckets     keys as data, pairs of rows that share one; slices: many records to a row of Spark
-groups      rows of heavy keys; stars: components linked row by row
-components  edges → connected components; texts: texts brought to pairs, and verdicts
-matching    near pairs, and who is linked with whom; answers: all that by ids
-reference   rows near a reference, and sketches that are kept of one
+The public functions take and return DataFrames (answers). The path of rows through them:
+
+    request       arguments, checked, and the sizes of tasks
+    rows          texts → sketches and fingerprints; numbers, equal rows collapsed
+    buckets       rows that share a key are compared in one task → candidates;
+                  packed_keys: many records in one row of Spark
+    judging       texts of candidates, and exact verdicts
+    dense_groups  rows of dense buckets, such as copies of a template, compared by their texts
+    matching      near pairs → clusters; components: connected components of edges
+
+`arrow` has columns and sort keys for tasks, `storage` the intermediate tables. Tasks are classes
+named `…Task`, run by `mapInArrow`: workers unpickle them by module path, so they need the same
+neardup as the driver.
+
+Jobs with --engine spark use the rest: `session` opens Spark, after `probe` has checked that it
+responds; `read_driver` and `read_worker` read files on workers; `engine` runs the joins of
+`neardup.near` on the keys above. `errors` turns stack traces of Spark into one sentence.
 """
 
 from neardup.engines.spark.answers import (

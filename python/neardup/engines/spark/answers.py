@@ -1,4 +1,8 @@
-"""DataFrames in, DataFrames out: pairs, clusters, what to keep."""
+"""The public functions on DataFrames: `pairs`, `clusters`, `dedup`, `against`, `sketches`.
+
+Each checks its arguments (request), sketches the rows (rows), finds near pairs and clusters
+(matching), and returns DataFrames that name rows by their ids.
+"""
 
 from __future__ import annotations
 
@@ -33,19 +37,19 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-# A name that no column of a user has.
-REMOVED_ID = "neardup gone"
+# Not the name of any user's column.
+REMOVED_ID = "neardup removed id"
 
 
 @dataclass(frozen=True, eq=False)
 class Deduplicated:
-    """Which rows of a DataFrame to keep. Tables are computed when they are asked for.
+    """The result of `dedup`: which rows to keep. Its DataFrames are lazy.
 
-    kept        the rows to keep, as they were
+    kept        the rows to keep, unchanged
     removed     id, dup_of (the id of the row kept in its place), cluster, distance (null without a
                 fingerprint), similarity (exact cosine with the row kept)
-    clusters    id, cluster (a number made of the representative's id), size, representative (the id
-                of the row kept; of a row alone its own)
+    clusters    id, cluster (a hash of the representative's id), size, representative (the id of the
+                row kept; a row without near-duplicates is its own)
     unreadable  id, reason: rows without a text, or whose text is not UTF-8; they are kept
     """
 
@@ -55,7 +59,7 @@ class Deduplicated:
     unreadable: DataFrame
 
     def counts(self) -> dict[str, int]:
-        """Rows in all, kept, removed and unreadable."""
+        """Return the number of all, kept, removed and unreadable rows."""
         gone, bad, total = self.removed.count(), self.unreadable.count(), self.clusters.count()
         return {"rows": total, "kept": total - gone, "removed": gone, "unreadable": bad}
 
@@ -73,24 +77,16 @@ def pairs(
     work: str | None = None,
     limits: Limits | None = None,
 ) -> DataFrame:
-    """All pairs of near-duplicates: left, right (ids; the left one comes first), distance (null
-    without a fingerprint), similarity (exact cosine; null if a radius decided).
+    """Return all pairs of near-duplicates: left, right (ids, the earlier row on the left), distance
+    (null without a fingerprint), similarity (exact cosine; null with a radius).
 
-    Of texts that say the same only the first is compared with others; the rest are paired with that
-    one alone. Arguments as for `dedup`.
+    Rows with equal features are paired only with the first of them, which is compared with the
+    others. Arguments as for `dedup`.
     """
     from pyspark.sql import functions as F
 
     request = check_request(
-        df,
-        text_column,
-        id_column,
-        order_by,
-        similarity=similarity,
-        radius=radius,
-        recall=recall,
-        recipe=recipe,
-        limits=limits,
+        df, (text_column, id_column, order_by), (similarity, radius, recall), recipe, limits
     )
     rows, sources = prepare_rows(df, request, work)
     found = find_near(rows, sources).pairs
@@ -102,7 +98,7 @@ def pairs(
 
 
 def _pairs_by_id(rows: Rows, found: DataFrame) -> DataFrame:
-    """Pairs by ids, the earlier on the left."""
+    """Name rows by ids, the earlier on the left."""
     from pyspark.sql import functions as F
 
     joined = found
@@ -134,24 +130,20 @@ def clusters(
     work: str | None = None,
     limits: Limits | None = None,
 ) -> DataFrame:
-    """For each row id, cluster, size of the cluster, representative (the id of its first row).
+    """Return for each row id, cluster, size (of the cluster), representative (the id of its first).
 
-    A cluster is its representative. Its number is `xxhash64` of that id, the same in every run;
-    numbers from 0 would take a sort of all. Of a thousand million clusters two may share a number
-    (1 chance in 37). A row that is alone is a cluster of one. Arguments as for `dedup`.
+    `cluster` is `xxhash64` of the representative's id, equal in every run; numbers from 0 would
+    take a global sort. Two of 10⁹ clusters share a number with a chance of 1 in 37. A row without
+    near-duplicates is a cluster of one. Arguments as for `dedup`.
     """
     request = check_request(
         df,
-        text_column,
-        id_column,
-        order_by,
-        similarity=similarity,
-        radius=radius,
-        recall=recall,
-        keep=keep,
-        linkage=linkage,
-        recipe=recipe,
-        limits=limits,
+        (text_column, id_column, order_by),
+        (similarity, radius, recall),
+        recipe,
+        limits,
+        keep,
+        linkage,
     )
     rows, sources = prepare_rows(df, request, work)
     return _clusters_by_id(label_rows(rows, link_clusters(rows, sources, linkage)))
@@ -184,34 +176,30 @@ def dedup(
     work: str | None = None,
     limits: Limits | None = None,
 ) -> Deduplicated:
-    """Finds near-duplicates among the rows of a DataFrame and says which to keep: the answer of
-    `neardup.dedup` on the same texts in the same order.
+    """Find near-duplicates among the rows of a DataFrame and decide which rows to keep.
 
-    text_column  texts: strings, or bytes in UTF-8. Rows without a text are kept, and listed
-    id_column    ids, which must differ: numbers, strings, dates
-    order_by     columns that say which row is the first; of equal ones the id decides. [default:
-                 the id]
+    The result equals that of `neardup.dedup` on the same texts in the same order.
+
+    text_column  texts: strings or UTF-8 bytes. Rows without a text are kept, and listed
+    id_column    unique ids: numbers, strings, dates
+    order_by     columns that order the rows; ties are broken by id [default: the id]
     keep         "first", "longest", "shortest"; "newest:NAME" and "best:NAME" keep the row with the
                  largest value of that column
-    work         a folder for intermediate tables that all executors reach [default: they hold them
-                 themselves, and the run fails if one is lost]; they stay until you delete them
-    limits       how large tasks may be
+    work         a folder for intermediate tables that all executors can reach; you delete them.
+                 [default: on the executors; the run fails if one is lost]
+    limits       sizes of tasks
 
-    similarity, radius, recall, linkage and recipe are those of `neardup.dedup`; by radius all pairs
-    are found, whatever the recall.
+    similarity, radius, recall, linkage and recipe are those of `neardup.dedup`; with a radius all
+    pairs are found, whatever the recall.
     """
     request = check_request(
         df,
-        text_column,
-        id_column,
-        order_by,
-        similarity=similarity,
-        radius=radius,
-        recall=recall,
-        keep=keep,
-        linkage=linkage,
-        recipe=recipe,
-        limits=limits,
+        (text_column, id_column, order_by),
+        (similarity, radius, recall),
+        recipe,
+        limits,
+        keep,
+        linkage,
     )
     rows, sources = prepare_rows(df, request, work)
     labels = label_rows(rows, link_clusters(rows, sources, linkage))
@@ -226,7 +214,7 @@ def dedup(
 def prepare_rows(
     df: DataFrame, request: SparkRequest, work: str | None
 ) -> tuple[Rows, TextSources]:
-    """The rows of a DataFrame that is compared with itself, and where their texts are."""
+    """Sketch a DataFrame that is compared with itself; return its rows and the source of texts."""
     from pyspark.sql import functions as F
 
     storage = Storage(work)
@@ -236,7 +224,7 @@ def prepare_rows(
 
 
 def kept_rows(df: DataFrame, id_column: str, gone: DataFrame) -> DataFrame:
-    """The rows whose ids are not gone, as they were."""
+    """Return the rows whose ids are not in `gone`, unchanged."""
     from pyspark.sql import functions as F
 
     ids = gone.select(F.col("id").alias(REMOVED_ID))
@@ -256,15 +244,13 @@ def _removed_by_id(rows: Rows, labels: DataFrame, sources: TextSources) -> DataF
 
 
 def _cluster_number(representative: str) -> Column:
-    """The number of a cluster. Numbers of rows would do, but they change with the partitions."""
+    """Number a cluster by its representative: row numbers change with the partitions."""
     from pyspark.sql import functions as F
 
     return F.xxhash64(representative).alias("cluster")
 
 
-# Rows that are near a reference: yesterday's DataFrame, or what was kept of it as sketches.
-
-# What a table of sketches has at least.
+# The columns of a table of sketches; it may have texts as well.
 SKETCH_COLUMNS = (
     *("id", "order", "bytes", "checksum", "signal", "digest", "registers", "fingerprint"),
     "recipe",
@@ -273,11 +259,11 @@ SKETCH_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Rows of a DataFrame, compared with a reference. Tables are computed when they are asked for.
+    """The result of `against`. Its DataFrames are lazy.
 
-    kept        the rows that are near no row of the reference, as they were
-    removed     id, dup_of (the id of the most similar row of the reference; of equals the nearest
-                in bits, then the first), distance (null without a fingerprint), similarity
+    kept        the rows that are near no row of the reference, unchanged
+    removed     id, dup_of (the id of the most similar row of the reference; ties are broken by
+                distance, then order), distance (null without a fingerprint), similarity
     unreadable  id, reason: rows without a text, or whose text is not UTF-8; they are kept
     """
 
@@ -286,7 +272,7 @@ class Compared:
     unreadable: DataFrame
 
     def counts(self) -> dict[str, int]:
-        """Rows kept, removed and unreadable."""
+        """Return the number of kept, removed and unreadable rows."""
         return {
             "kept": self.kept.count(),
             "removed": self.removed.count(),
@@ -303,15 +289,15 @@ def sketches(
     recipe: RecipeLike = None,
     texts: bool = False,
 ) -> DataFrame:
-    """What `against` needs of these rows, to be written as Parquet and compared with later: id,
-    order, bytes, checksum, signal, digest, registers, fingerprint, recipe (its identity).
+    """Return the sketches of a reference for `against`, to be stored as Parquet: id, order, bytes,
+    checksum, signal, digest, registers, fingerprint, recipe (its identity).
 
-    texts  keep the texts as well: candidates are judged by them. Without them `against` has to be
-           given the texts of the reference again
+    texts  add the texts: candidates are verified by them. Without them, pass the texts to `against`
+           as reference_texts=
     """
     from pyspark.sql import functions as F
 
-    request = check_request(df, text_column, id_column, order_by, recipe=recipe)
+    request = check_request(df, (text_column, id_column, order_by), recipe=recipe)
     made = sketch_frame(df, request, fingerprint=True, text=texts).where("reason IS NULL")
     identity = request.recipe.identity
     named = F.lit(identity).alias("recipe", metadata={"neardup": identity})
@@ -338,25 +324,16 @@ def against(
     work: str | None = None,
     limits: Limits | None = None,
 ) -> Compared:
-    """The rows that are near no row of a reference, and what the others are near to. Rows are not
-    compared with each other.
+    """Find the rows that are near a row of a reference. Rows are not compared with each other.
 
-    reference        a DataFrame with the same columns of texts and ids, or what `sketches` made
-    reference_texts  its ids and texts, in columns of the same names, where sketches were kept
-                     without them
+    reference        a DataFrame with the same columns of texts and ids, or a table of `sketches`
+    reference_texts  the ids and texts of the reference, in columns of the same names, if its
+                     sketches are stored without texts
 
     Other arguments as for `dedup`.
     """
     request = check_request(
-        df,
-        text_column,
-        id_column,
-        order_by,
-        similarity=similarity,
-        radius=radius,
-        recall=recall,
-        recipe=recipe,
-        limits=limits,
+        df, (text_column, id_column, order_by), (similarity, radius, recall), recipe, limits
     )
     check_frame("reference", reference)
     storage = Storage(work)
@@ -365,8 +342,7 @@ def against(
     own, other = _id_type(ours, "id"), _id_type(theirs, "id")
     if own != other:
         raise TypeError(
-            f"ids of df are of type {own} and those of the reference of type {other}; both go into "
-            "one table, so cast one of them"
+            f"ids of df are of type {own}, ids of the reference of type {other}; cast one of them"
         )
     rows = make_rows(
         _select_side(ours, request, INPUT).union(_select_side(theirs, request, REFERENCE)),
@@ -394,7 +370,7 @@ def _select_side(frame: DataFrame, request: SparkRequest, side: int) -> DataFram
 def _reference_sketches(
     reference: DataFrame, texts: DataFrame | None, request: SparkRequest
 ) -> tuple[DataFrame, TextSources]:
-    """Sketches of a reference, and where its texts are."""
+    """Return the sketches of a reference, and the source of its texts."""
     from pyspark.sql import functions as F
 
     where = request.id_column, request.text_column
@@ -415,15 +391,15 @@ def _reference_sketches(
         own, other = (_id_type(*each) for each in ((texts, request.id_column), (made, "id")))
         if own != other:
             raise TypeError(
-                f"ids of reference_texts are of type {own} and those of the reference of type "
-                f"{other}; they name the same rows, so cast one of them"
+                f"ids of reference_texts are of type {own}, ids of the reference of type {other}; "
+                "cast one of them"
             )
         return made, (TextSource(REFERENCE, texts, *where, "reference_texts"),)
     if "text" in reference.columns:
         return made, (TextSource(REFERENCE, reference, "id", "text", "reference"),)
     raise ValueError(
-        "the reference is a table of sketches without texts, and what is found by sketches or bits "
-        "is judged by texts; pass them as reference_texts=, or keep them: sketches(df, texts=True)"
+        "the reference is a table of sketches without texts, which verify candidates; pass "
+        " them as reference_texts=, or store them: sketches(df, texts=True)"
     )
 
 
@@ -432,19 +408,22 @@ def _id_type(frame: DataFrame, column: str) -> str:
 
 
 def _check_identity(table: DataFrame, request: SparkRequest) -> None:
-    """Refuses sketches of another recipe."""
+    """Raise ValueError for sketches of another recipe."""
     found = table.select("recipe").distinct().limit(2).toArrow().column(0).to_pylist()
     wrong = [identity for identity in found if identity != request.recipe.identity]
     if wrong:
         raise ValueError(
-            f"the sketches of the reference were made with another recipe: {wrong[0]}; asked for "
-            f"is {request.recipe.identity}. Use that recipe, or make the sketches anew"
+            f"the sketches of the reference were made with another recipe: {wrong[0]}; "
+            f"this request has {request.recipe.identity}. Use the recipe of the sketches, or make "
+            "them again"
         )
 
 
 def _nearest(rows: Rows, sources: TextSources) -> DataFrame:
-    """For each row of the inputs that is near the reference: id, dup_of, distance, similarity; by
-    the rules of `Matches.nearest`."""
+    """Return id, dup_of, distance, similarity of each input row that is near the reference.
+
+    Ties are broken as in `Matches.nearest`.
+    """
     from pyspark.sql import functions as F
 
     table = rows.table
@@ -455,12 +434,12 @@ def _nearest(rows: Rows, sources: TextSources) -> DataFrame:
         for a, b in (("left", "right"), ("right", "left"))
     ]
     across = both[0].union(both[1]).join(sides, "theirs")
-    # The most similar; then the nearest in bits; then the first.
+    # The highest similarity, then the smallest distance, then the first row.
     rank = F.struct(
         (-F.coalesce("similarity", F.lit(0.0))).alias("unlike"), "distance", "order", "theirs"
     )
     best = across.groupBy("first").agg(F.min(rank).alias("best"))
-    # A row with a twin in the reference has that one.
+    # A row with an equal one in the reference takes that one.
     ours = table.where(F.col("side") == INPUT)
     twins = table.where(F.col("side") == REFERENCE).select(
         F.col("row").alias("first"), F.lit(True).alias("twin")

@@ -1,4 +1,9 @@
-"""Arrow batches inside tasks: binary columns as arrays of bytes and back, without pandas."""
+"""Arrow columns in tasks: conversion from and to NumPy without pandas, and sort keys.
+
+A sort key is a binary value whose byte order is the order of the row. Spark, DataFusion and Python
+compare bytes alike, but not always nulls, NaN or strings. So the order of a row is encoded once,
+where its text is read, and every machine sorts in the same way.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +18,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Rows of a batch that a task hands over: keys of many tables make batches large.
+# Rows of a batch: a row has a key in each table of a plan, which makes batches large.
 BATCH_ROWS = 1 << 14
 
 
 def gather_batches(batches: Iterable[pa.RecordBatch]) -> pa.Table | None:
-    """All that came to a task; None if nothing did."""
+    """Return all rows of a task as one table; None if there are none."""
     import pyarrow as pa
 
     some = [batch for batch in batches if batch.num_rows]
-    # Schemas may differ in metadata, and in what cannot be null.
+    # Schemas may differ in metadata and nullability.
     return (
         pa.Table.from_batches(
             [make_batch(dict(_columns(batch))) for batch in some]
@@ -43,7 +48,7 @@ def make_batch(columns: Mapping[str, Any]) -> pa.RecordBatch:
 
 
 def single_array(column: Any) -> Any:
-    """A column as one Arrow array."""
+    """Return a column as one Arrow array."""
     import pyarrow as pa
 
     if not isinstance(column, pa.ChunkedArray):
@@ -52,22 +57,22 @@ def single_array(column: Any) -> Any:
 
 
 def byte_rows(column: Any, width: int) -> NDArray[np.uint8]:
-    """A binary column without nulls, each value of so many bytes, as the rows of an array."""
+    """Return a binary column as rows of `width` bytes. It has no nulls."""
     found = column_bytes(column)
     if len(found) != len(column) * width:
         raise ValueError(
-            f"{len(column)} values of {len(found)} bytes in all; each must be of {width} bytes"
+            f"{len(column)} values have {len(found)} bytes together; expected {width} bytes each"
         )
     return found.reshape(-1, width)
 
 
 def column_bytes(column: Any) -> NDArray[np.uint8]:
-    """All bytes of a binary column without nulls, value after value."""
+    """Return all bytes of a binary column without nulls, value after value."""
     import numpy as np
     import pyarrow as pa
 
     array = single_array(column)
-    if not len(array):  # maybe of no chunks
+    if not len(array):  # it may have no chunks
         return np.zeros(0, dtype=np.uint8)
     wide = pa.types.is_large_binary(array.type)
     _, offsets, data = array.buffers()
@@ -77,7 +82,7 @@ def column_bytes(column: Any) -> NDArray[np.uint8]:
 
 
 def binary_array(rows: NDArray[np.uint8], missing: NDArray[np.bool_] | None = None) -> pa.Array:
-    """The rows of an array of bytes as a binary column, null where `missing` says so."""
+    """Return rows of bytes as a binary column, null where `missing` is true."""
     import numpy as np
     import pyarrow as pa
 
@@ -100,12 +105,7 @@ def int64_array(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) 
     return number_array(values.astype("i8", copy=False), missing)
 
 
-# Values of any type → bytes that sort as the values do: one order on every machine.
-#
-# Spark, DataFusion and Python compare binary values in the same way, byte by byte, but not always
-# nulls, NaN or strings. So a row's place is decided here, once, where its text is read.
-
-# What comes before a value: values, then NaN, then nulls, in either direction.
+# The first byte of an encoded value: in either direction NaN sorts after values, null after NaN.
 VALUE, NAN, NULL = 0, 1, 2
 
 
@@ -117,7 +117,7 @@ class SortColumn(NamedTuple):
 
 
 def sort_keys(columns: Sequence[SortColumn]) -> pa.Array:
-    """For each row bytes that sort as the row does by these columns."""
+    """Return for each row the bytes that sort it by these columns."""
     import pyarrow.compute as pc
 
     parts = [_encode_column(by) for by in columns]
@@ -127,10 +127,10 @@ def sort_keys(columns: Sequence[SortColumn]) -> pa.Array:
 
 
 def unsortable_column(name: str, kind: str) -> TypeError:
-    """What is said of a column that rows cannot be ordered by."""
+    """Return the error for a column whose type has no order."""
     return TypeError(
-        f"the column {name!r} is of type {kind}; rows can be put in order by numbers, strings, "
-        "dates, times and booleans"
+        f"the column {name!r} is of type {kind}; rows can be sorted by numbers, strings, dates, "
+        "times and booleans"
     )
 
 
@@ -171,8 +171,10 @@ def _is_binary(kind: Any) -> bool:
 
 
 def _encode_bytes(values: Any, descending: bool) -> pa.Array:
-    """A zero is written as two bytes and an end as two others, so that no value is the beginning
-    of another's bytes."""
+    """Encode strings or bytes so that no encoded value is a prefix of another.
+
+    A zero byte becomes two bytes, and two other bytes mark the end.
+    """
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -192,7 +194,7 @@ def _encode_bytes(values: Any, descending: bool) -> pa.Array:
 
 
 def _encode_numbers(values: Any, kind: Any) -> NDArray[np.uint8]:
-    """Numbers as bytes, the highest first, negative ones before the others."""
+    """Encode numbers big-endian, negative ones before the others."""
     import numpy as np
     import pyarrow as pa
 
@@ -220,7 +222,7 @@ def _encode_numbers(values: Any, kind: Any) -> NDArray[np.uint8]:
     top = 1 << (8 * width - 1)
     unsigned = np.dtype(f"u{width}")
     if pa.types.is_floating(kind):
-        # Minus zero is zero.
+        # -0.0 equals 0.0.
         bits = (found + 0.0).view(unsigned)
         bits = np.where(bits & unsigned.type(top), ~bits, bits | unsigned.type(top))
     elif pa.types.is_signed_integer(kind):

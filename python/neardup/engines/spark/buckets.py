@@ -1,9 +1,13 @@
-"""Keys as data: rows that share a key come to one task, where the core compares them.
+"""The join on keys: rows that share a key, a bucket, are compared in one task by the core.
 
-A key is a table of the plan and the registers there, or a block of a fingerprint and its bits, as
-the local engine has them. The core tells a pair under its first common key only, so that nothing
-has to be made distinct. A row costs one record of 69 bytes for each table, 22 at the defaults.
-Where a shuffle lies in memory, some tables are done after others.
+A key is a table of the plan with the registers there, or a block of a fingerprint with its bits, as
+in the local engine. The core emits a pair under its first common key only, so no pair is emitted
+twice. A row costs one record of 69 bytes per table, 22 tables at the defaults. If the shuffle is
+held in memory, the tables are joined in several rounds.
+
+Heavy keys have more rows than a task should compare. Usually their rows are split into blocks, and
+each two blocks meet in a part. If nearly all rows agree, as copies of a template do, the key is
+dense: its pairs are not emitted here, and `dense_groups` compares its rows.
 """
 
 from __future__ import annotations
@@ -41,14 +45,14 @@ if TYPE_CHECKING:
 
 # Bits of a key below the number of its table.
 TABLE_BITS = 32
-# Bits of a unit that name the part of a bucket, and blocks whose parts they can name.
+# Bits of a part id for the part of a bucket, and the number of blocks they suffice for.
 PART_BITS, MAX_BLOCKS = 20, 1000
-# Of so many rows of a heavy key it is seen whether this share of its pairs agrees.
+# A heavy key is dense if this share of the pairs of so many of its rows agrees.
 SAMPLE_ROWS, ALIKE_SHARE = 64, 0.1
 
 
 def fingerprint_words(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Fingerprints as rows of words."""
+    """Return fingerprints as rows of 64-bit words."""
     import numpy as np
 
     width = (codes.shape[1] + 7) // 8 * 8
@@ -58,7 +62,7 @@ def fingerprint_words(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:
 
 
 def row_keys(request: SparkRequest, compared: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """The keys of registers, or of fingerprints, a row each."""
+    """Return the keys of each row of registers or fingerprints."""
     import numpy as np
 
     compared = np.ascontiguousarray(compared)
@@ -82,20 +86,20 @@ def _table_count(request: SparkRequest) -> int:
 
 @dataclass(frozen=True)
 class HeavyKeys:
-    """Keys of more rows than a task should compare.
+    """Keys with more rows than a task should compare.
 
-    cut    key → blocks its rows are cut into; each two blocks meet in a part
-    whole  keys of which nearly all rows agree: their pairs are not told
+    blocks  key → number of blocks its rows are split into; each two blocks meet in a part
+    dense   keys of which nearly all rows agree: their pairs are not emitted
     """
 
-    cut: dict[int, int] = field(default_factory=dict)
-    whole: frozenset[int] = frozenset()
+    blocks: dict[int, int] = field(default_factory=dict)
+    dense: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
 class CountTask:
-    """Rows of a sample under their keys → of keys of more than `least` rows: key, rows, and whether
-    nearly all agree, by a few of them."""
+    """Task: counts the rows of each key of a sample. Returns key, rows, alike (whether nearly all
+    agree, judged by a few) of keys with more than `least` rows."""
 
     request: SparkRequest
     least: int
@@ -131,9 +135,9 @@ class CountTask:
 
 @dataclass(frozen=True)
 class KeyTask:
-    """Rows under each of their keys, in slices.
+    """Task: returns a record of each row under each of its keys, packed in slices.
 
-    tables  whose keys; none: of all
+    tables  the tables of the plan to use [default: all]
     """
 
     request: SparkRequest
@@ -157,7 +161,7 @@ class KeyTask:
             keys = keys[:, self.tables.start : self.tables.stop]
         at = np.repeat(np.arange(len(row)), keys.shape[1])
         key = np.ascontiguousarray(keys).reshape(-1)
-        is_cut = np.isin(key, np.array(sorted(self.heavy.cut), dtype=np.uint64))
+        is_cut = np.isin(key, np.array(sorted(self.heavy.blocks), dtype=np.uint64))
         light = np.flatnonzero(~(is_cut | _is_dense(self.heavy, key)))
         none, where = np.zeros(len(light), dtype=np.uint32), at[light]
         yield KeyedRows(key[light], none, side[where], where, row, compared)
@@ -172,20 +176,20 @@ class KeyTask:
         side: NDArray[np.uint8],
         compared: NDArray[np.uint8],
     ) -> Iterator[KeyedRows]:
-        """Rows of heavy keys, once for each two blocks of which one is their own."""
+        """Yield rows of heavy keys, once for each two blocks of which one is their own."""
         import numpy as np
 
-        blocks = np.array([self.heavy.cut[each] for each in key.tolist()], dtype=np.int64)
+        blocks = np.array([self.heavy.blocks[each] for each in key.tolist()], dtype=np.int64)
         for part, sides, chosen in block_pairs(row[at], side[at], blocks):
             narrow = part.astype(np.uint32), sides.astype(np.uint8)
-            # Only these rows: there may be many blocks, and all of them wait to be packed.
+            # Only these rows: there may be many blocks, all held until they are packed.
             where, own = np.unique(at[chosen], return_inverse=True)
             yield KeyedRows(key[chosen], *narrow, own, row[where], compared[where])
 
 
 @dataclass(frozen=True)
 class MemberTask:
-    """The rows of keys that are not told: row, unit."""
+    """Task: returns row, part_id of rows with a dense key."""
 
     request: SparkRequest
     heavy: HeavyKeys
@@ -196,14 +200,14 @@ class MemberTask:
         for batch in batches:
             row, _, _, keys = _rows_and_keys(self.request, batch)
             at, table = np.nonzero(_is_dense(self.heavy, keys))
-            unit = part_id(keys[at, table].view("i8"), 0)
-            yield make_batch({"row": int64_array(row[at]), "unit": int64_array(unit)})
+            part_ids = part_id(keys[at, table].view("i8"), 0)
+            yield make_batch({"row": int64_array(row[at]), "part_id": int64_array(part_ids)})
 
 
 def _rows_and_keys(
     request: SparkRequest, batch: pa.RecordBatch
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint64]]:
-    """row, side, what is compared, and all keys of each."""
+    """Return row, side, registers or fingerprint, and all keys of each row."""
     row, side = array_values(batch.column(0)), array_values(batch.column(1)).astype("u1")
     compared = byte_rows(batch.column(2), _compared_bytes(request))
     return row, side, compared, row_keys(request, compared)
@@ -212,24 +216,26 @@ def _rows_and_keys(
 def _is_dense(heavy: HeavyKeys, keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
     import numpy as np
 
-    return np.isin(keys, np.array(sorted(heavy.whole), dtype=np.uint64))
+    return np.isin(keys, np.array(sorted(heavy.dense), dtype=np.uint64))
 
 
 def block_pairs(
     row: NDArray[np.int64], side: NDArray[np.integer[Any]], blocks: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.integer[Any]], NDArray[np.int64]]]:
-    """Rows of a bucket that is cut into so many blocks: parts, sides and numbers of rows. Every two
-    rows meet in one part. With a reference its blocks meet those of the others; else a block meets
-    itself, too."""
+    """Yield parts, sides and indices of the rows of buckets that are split into blocks.
+
+    Every two rows meet in exactly one part. Blocks of a reference meet blocks of the inputs;
+    without a reference, a block also meets itself.
+    """
     import numpy as np
 
-    # Row numbers run on within a partition: neighbours go to different blocks.
+    # Row numbers are consecutive within a partition: neighbours go to different blocks.
     own = row % blocks
     for other in range(int(blocks.max(initial=0))):
         chosen = np.flatnonzero(other < blocks)
         mine, number, sides = own[chosen], blocks[chosen], side[chosen]
         across = sides != ALL
-        # A block of the reference first; of others the lower.
+        # The block of the reference comes first; without a reference, the lower one.
         ahead = np.where(across, sides == REFERENCE, mine <= other)
         part = part_number(np.where(ahead, mine, other), np.where(ahead, other, mine), number)
         which = np.where(mine < other, REFERENCE, np.where(mine > other, INPUT, ALL))
@@ -239,15 +245,15 @@ def block_pairs(
 def part_number(
     first: NDArray[np.int64], second: NDArray[np.int64], blocks: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The part in which two blocks of a bucket meet. 0 is a bucket that is not cut."""
+    """Return the part in which two blocks of a bucket meet. 0 is a bucket that is not split."""
     part: NDArray[np.int64] = first * blocks + second + 1
     return part
 
 
 def part_id(key: NDArray[np.int64], part: Any) -> NDArray[np.int64]:
-    """A bucket, or a part of it, in one number."""
-    unit: NDArray[np.int64] = key << PART_BITS | part
-    return unit
+    """Return the id of a part of a bucket; part 0 is a whole bucket."""
+    found: NDArray[np.int64] = key << PART_BITS | part
+    return found
 
 
 def pair_part_ids(
@@ -258,14 +264,17 @@ def pair_part_ids(
     *,
     across: bool,
 ) -> NDArray[np.int64]:
-    """Where two rows meet that have this key as their first; the left one is of the reference."""
+    """Return the part ids in which pairs with this first common key meet.
+
+    With a reference, the left row is of the reference.
+    """
     import numpy as np
 
-    cut = np.array(sorted(heavy.cut), dtype=np.int64)
+    cut = np.array(sorted(heavy.blocks), dtype=np.int64)
     part = np.zeros(len(key), dtype=np.int64)
     many = np.flatnonzero(np.isin(key, cut))
     if len(many):
-        of_keys = np.array([heavy.cut[each] for each in cut.tolist()], dtype=np.int64)
+        of_keys = np.array([heavy.blocks[each] for each in cut.tolist()], dtype=np.int64)
         blocks = of_keys[np.searchsorted(cut, key[many])]
         first, second = left[many] % blocks, right[many] % blocks
         if not across:
@@ -276,10 +285,10 @@ def pair_part_ids(
 
 @dataclass(frozen=True)
 class JoinTask:
-    """Rows of many buckets → pairs: left, right, distance (by radius), and the rows of buckets that
-    are better looked at in another way: their number is left, right is -1, unit says which.
+    """Task: compares the rows of many buckets. Returns pairs: left, right, distance (for a radius);
+    and the rows of dense buckets: left is the row, right is -1, part_id names the bucket.
 
-    forest  by radius: no more pairs than connect what is connected
+    forest  with a radius: emit only enough pairs to connect each component
     """
 
     request: SparkRequest
@@ -320,7 +329,7 @@ class JoinTask:
 
 
 def _pair_batch(*columns: NDArray[Any]) -> pa.RecordBatch:
-    names = ("left", "right", "unit", "distance")
+    names = ("left", "right", "part_id", "distance")
     return make_batch(
         {name: int64_array(column) for name, column in zip(names, columns, strict=True)}
     )
@@ -328,10 +337,10 @@ def _pair_batch(*columns: NDArray[Any]) -> pa.RecordBatch:
 
 @dataclass(frozen=True)
 class BucketPairs:
-    """What fell together.
+    """Pairs that share a key, and the rows of dense buckets.
 
-    pairs    left, right: candidates by similarity; by radius pairs, with their distance
-    members  row, unit: rows of buckets, or parts of them, too dense for their pairs to be told
+    pairs    left, right: candidates; with a radius near pairs, with their distance
+    members  row, part_id: rows of dense buckets, or dense parts of buckets
     """
 
     pairs: DataFrame
@@ -342,65 +351,72 @@ class BucketPairs:
 
 
 def join_buckets(rows: Rows, *, forest: bool = False) -> BucketPairs:
-    """Compares what shares a key."""
+    """Compare the rows that share a key."""
     from pyspark.sql import functions as F
 
     request, limits = rows.request, rows.request.limits
     similar = request.question.similarity is not None
     compared = "registers" if similar else "fingerprint"
-    units = rows.compared.select("row", "side", F.col(compared).alias("compared"))
+    distinct = rows.distinct.select("row", "side", F.col(compared).alias("compared"))
     tables = _table_count(request)
-    heavy = _find_heavy_keys(units, rows, tables)
+    heavy = _find_heavy_keys(distinct, rows, tables)
     found = None
     sizes = _table_bytes(rows, heavy, tables)
-    # A pair is told under its first common key, so it does not matter which keys come together.
-    for some in limits.rounds(sizes, in_memory=is_pysail(units.sparkSession)):
+    # A pair is emitted under its first common key, so tables can be joined in any rounds.
+    for some in limits.rounds(sizes, in_memory=is_pysail(distinct.sparkSession)):
         tasks = limits.tasks(sum(sizes[some.start : some.stop]))
-        placed = units.mapInArrow(KeyTask(request, slice_count(tasks), heavy, some), PACKED_SCHEMA)
+        placed = distinct.mapInArrow(
+            KeyTask(request, slice_count(tasks), heavy, some), PACKED_SCHEMA
+        )
         met = placed.repartition(tasks, "slice").mapInArrow(
-            JoinTask(request, forest), "left bigint, right bigint, unit bigint, distance bigint"
+            JoinTask(request, forest), "left bigint, right bigint, part_id bigint, distance bigint"
         )
         held = rows.storage.pin(met)
         found = held if found is None else found.union(held)
     assert found is not None  # noqa: S101
-    members = found.where("right < 0").select(F.col("left").alias("row"), "unit")
-    if heavy.whole:
-        more = units.mapInArrow(MemberTask(request, heavy), "row bigint, unit bigint")
+    members = found.where("right < 0").select(F.col("left").alias("row"), "part_id")
+    if heavy.dense:
+        more = distinct.mapInArrow(MemberTask(request, heavy), "row bigint, part_id bigint")
         members = rows.storage.pin(members.union(more))
     pairs = found.where("right >= 0").select("left", "right", "distance")
     return BucketPairs(pairs, members, heavy, pairs.count(), members.count())
 
 
 def _table_bytes(rows: Rows, heavy: HeavyKeys, tables: int) -> list[float]:
-    """Bytes of the records of each table. A row of a key that is cut meets every block of it."""
-    found = [float(rows.units)] * tables
-    for key, blocks in heavy.cut.items():
+    """Return the bytes of the records of each table. A row of a split key meets every block."""
+    found = [float(rows.distinct_count)] * tables
+    for key, blocks in heavy.blocks.items():
         found[(key >> TABLE_BITS) % tables] += blocks * blocks * rows.request.limits.bucket_rows
     return [records * (RECORD_OVERHEAD_BYTES + _compared_bytes(rows.request)) for records in found]
 
 
-def _find_heavy_keys(units: DataFrame, rows: Rows, tables: int) -> HeavyKeys:
-    """Keys of more rows than a task should compare. Large numbers of rows are counted by a sample:
-    what is heavy changes who compares it, and no answer."""
+def _find_heavy_keys(distinct: DataFrame, rows: Rows, tables: int) -> HeavyKeys:
+    """Find the keys with more rows than a task should compare, from a sample of many rows.
+
+    Which keys are heavy changes where rows are compared, not the answer.
+    """
     from pyspark.sql import functions as F
 
     limits = rows.request.limits
-    if rows.units <= limits.bucket_rows:
+    if rows.distinct_count <= limits.bucket_rows:
         return HeavyKeys()
-    # A heavy key has some rows in the sample.
-    step = max(1, min(rows.units * tables // limits.count_keys, limits.bucket_rows // 8))
-    sample = units if step == 1 else units.where(F.pmod(F.xxhash64("row"), F.lit(step)) == 0)
+    # The sample is large enough to have some rows of each heavy key.
+    step = max(1, min(rows.distinct_count * tables // limits.count_keys, limits.bucket_rows // 8))
+    sample = distinct if step == 1 else distinct.where(F.pmod(F.xxhash64("row"), F.lit(step)) == 0)
     tasks = limits.tasks(
-        rows.units * tables / step * (RECORD_OVERHEAD_BYTES + _compared_bytes(rows.request))
+        rows.distinct_count
+        * tables
+        / step
+        * (RECORD_OVERHEAD_BYTES + _compared_bytes(rows.request))
     )
     placed = sample.mapInArrow(KeyTask(rows.request, slice_count(tasks)), PACKED_SCHEMA)
-    weighing = CountTask(rows.request, max(1, limits.bucket_rows // step))
-    dealt = placed.repartition(tasks, "slice")
-    found = dealt.mapInArrow(weighing, "key bigint, rows bigint, alike bigint").toArrow()
-    whole = frozenset(each["key"] for each in found.to_pylist() if each["alike"])
-    cut = {
+    count = CountTask(rows.request, max(1, limits.bucket_rows // step))
+    shuffled = placed.repartition(tasks, "slice")
+    found = shuffled.mapInArrow(count, "key bigint, rows bigint, alike bigint").toArrow()
+    dense = frozenset(each["key"] for each in found.to_pylist() if each["alike"])
+    blocks = {
         each["key"]: min(MAX_BLOCKS, max(2, -(-each["rows"] * step // limits.bucket_rows)))
         for each in found.to_pylist()
         if not each["alike"]
     }
-    return HeavyKeys(cut, whole)
+    return HeavyKeys(blocks, dense)

@@ -1,14 +1,13 @@
-"""Edges → connected components, each under its least number, by stars.
+"""Connected components by alternating large-star and small-star.
 
-Large-star and small-star in turn (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, "Connected
-components in MapReduce and beyond", 2014): in one round every node's larger neighbours are hung
-under its least neighbour, in the other its smaller ones; neither ever joins or parts components.
-O(log² n) rounds; in practice a handful, since each task first contracts the edges that it has.
+Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, "Connected components in MapReduce and beyond",
+2014. Large-star links every node's larger neighbours to its least neighbour; small-star links its
+smaller ones. Neither joins or splits components. O(log² n) rounds; in practice a handful, because
+each task first contracts its own edges.
 
-It stops at a star forest: every child is there once, under a smaller number that is no child.
-That is not only a fixed point of both rounds, it is the answer itself: a star is connected, two
-stars share no edge, and as no round changes components, stars are components. So the stop is
-proven by looking at the edges, whatever happened before.
+The iteration stops at a star forest: each child appears once, under a smaller number that is not a
+child. A star is connected, two stars share no edge, and no round changes the components, so the
+stars are the components: the stop condition proves the result.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-# log² of any number of nodes is far below.
+# Far above log² of any number of nodes.
 MAX_ROUNDS = 200
 STAR_SCHEMA = "node bigint, root bigint"
 
 
 def contract(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The edges of a task as stars: every node under the least that it is connected with here."""
+    """Contract the edges of a task to stars: each node under the least node it is connected to."""
     import numpy as np
 
     table = gather_batches(batches)
@@ -48,10 +47,10 @@ def contract(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def connected_components(
     edges: DataFrame, storage: Storage, limits: Limits, *, count: int | None = None
 ) -> DataFrame:
-    """For each node that is not the least of its component, once: node, root (the least).
+    """Return node, root for each node that is not the least of its component; root is the least.
 
-    edges  two columns of numbers; the order in them, repeats and loops do not matter
-    count  how many there are, if that is known
+    edges  two columns of numbers; direction, duplicates and loops do not matter
+    count  number of edges, if known
     """
     if count is None:
         count = edges.count()
@@ -59,25 +58,25 @@ def connected_components(
     first, second = edges.columns
     edges = edges.select(edges[first].alias("node"), edges[second].alias("root"))
     if tasks == 1:
-        # All edges in one task: its stars are the components.
+        # One task has all edges, so its stars are the components.
         return storage.pin(_contract_edges(edges, 1))
     stars = storage.pin(_contract_edges(edges, tasks))
     for _ in range(MAX_ROUNDS):
         if is_star_forest(stars):
             return stars
         stars = storage.pin(_contract_edges(small_star(large_star(stars)), tasks))
-    raise RuntimeError(f"{MAX_ROUNDS} rounds have found no end of {count} edges")
+    raise RuntimeError(f"no components of {count} edges after {MAX_ROUNDS} rounds")
 
 
 def _contract_edges(edges: DataFrame, tasks: int) -> DataFrame:
     if tasks == 1:
         return edges.repartition(1).mapInArrow(contract, STAR_SCHEMA)
-    # A node that several tasks have met may come from each of them, under the same root.
+    # Several tasks may return the same node under the same root.
     return edges.repartition(tasks, "node").mapInArrow(contract, STAR_SCHEMA).distinct()
 
 
 def large_star(edges: DataFrame) -> DataFrame:
-    """Hangs every node's larger neighbours under the least of it and its neighbours."""
+    """Link each node's larger neighbours to the least of the node and its neighbours."""
     from pyspark.sql import functions as F
 
     both = edges.union(edges.select("root", "node"))
@@ -89,7 +88,7 @@ def large_star(edges: DataFrame) -> DataFrame:
 
 
 def small_star(edges: DataFrame) -> DataFrame:
-    """Hangs every node and its smaller neighbours under the least of these."""
+    """Link each node and its smaller neighbours to the least of these."""
     from pyspark.sql import functions as F
 
     down = edges.select(
@@ -101,7 +100,7 @@ def small_star(edges: DataFrame) -> DataFrame:
 
 
 def is_star_forest(edges: DataFrame) -> bool:
-    """Whether each node is there once, with a root smaller than itself that is no node."""
+    """Return whether each node appears once, under a smaller root that is not a node itself."""
     from pyspark.sql import functions as F
 
     parents = edges.groupBy("node").agg(

@@ -1,26 +1,27 @@
-"""Rows of dense buckets: copies of a template, lines that differ in a word.
+"""Dense groups: rows of dense buckets, such as copies of a template, compared by the local engine.
 
-Of c such rows c² / 2 are candidates, so they are not told pair by pair. Buckets that share rows
-make a group, whose rows come to one task with their texts, each once; there the local engine finds
-what is near, in nearly linear time for templates (core/src/near/dense.rs). A group of more rows
-than a task should hold is cut into blocks, and each two blocks meet in a task of their own. No
-pair is lost: all rows of such a bucket are in one group, and every two of a group meet. Where only
-clusters are asked for, each block is looked at with a sample of all first; then those rows meet
-all others that are not in the largest component, and of a template that is nobody, or few.
+A dense bucket of c rows has c² / 2 candidates, too many to emit. Dense buckets that share rows form
+a group. Its rows come to one task with their texts, each once; the local engine finds the near
+pairs, in nearly linear time for templates (core/src/near/dense.rs). A group with more rows
+than a task should hold is split into blocks, and each two blocks meet in a task. No pair is lost:
+all rows of a bucket are in one group, and every two rows of a group meet.
+
+For clusters alone, each block first meets a sample of the group. Then only rows outside the largest
+component meet all others; a template has few of these, or none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from neardup import _core
-from neardup._util.arrow import array_values, number_array
+from neardup._util.arrow import array_values, number_array, string_column
 from neardup.engines.spark.arrow import gather_batches, int64_array, make_batch, single_array
 from neardup.engines.spark.buckets import BucketPairs, HeavyKeys, block_pairs, pair_part_ids
 from neardup.engines.spark.components import connected_components
-from neardup.engines.spark.judging import VERDICT_SCHEMA, string_column, verdict_batch
+from neardup.engines.spark.judging import VERDICT_SCHEMA, verdict_batch
 from neardup.engines.spark.request import Limits, SparkRequest
 from neardup.engines.spark.rows import ALL, REFERENCE, REGISTERS, Rows
 from neardup.near.corpus import memory_corpus
@@ -37,30 +38,29 @@ PLACED_SCHEMA = "row bigint, group bigint, part int, side int"
 
 @dataclass(frozen=True)
 class PlaceTask:
-    """Rows of groups (row, group, side, rest) to parts: a group that a task can hold to part 0, the
-    rows of a larger one to several.
+    """Task: assigns rows of groups (row, group, side, rest) to parts, small groups to part 0.
 
-    large   group → blocks it is cut into
-    by      "pairs": every two blocks meet. "own": each block alone, with a sample of the others.
-            "rest": those of the rest meet all blocks
-    rests   group → blocks its rest is cut into
+    blocks       large group → number of blocks it is split into
+    mode         "pairs": every two blocks meet. "own": each block meets a sample of the group.
+                 "rest": rows marked as rest meet all blocks
+    rest_blocks  group → number of blocks its rest is split into
     """
 
-    large: dict[int, int]
-    by: str
-    rests: dict[int, int] = field(default_factory=dict)
+    blocks: dict[int, int]
+    mode: Literal["pairs", "own", "rest"]
+    rest_blocks: dict[int, int] = field(default_factory=dict)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import numpy as np
 
         for batch in batches:
             row, group, side, rest = (array_values(batch.column(at)) for at in range(4))
-            many = np.isin(group, np.array(sorted(self.large), dtype=np.int64))
-            if self.by != "rest":
+            many = np.isin(group, np.array(sorted(self.blocks), dtype=np.int64))
+            if self.mode != "rest":
                 alone = np.flatnonzero(~many)
                 yield _placed_batch(row[alone], group[alone], np.zeros(len(alone)), side[alone])
             cut = np.flatnonzero(many)
-            blocks = np.array([self.large[each] for each in group[cut].tolist()], dtype=np.int64)
+            blocks = np.array([self.blocks[each] for each in group[cut].tolist()], dtype=np.int64)
             for part, sides, chosen in self._parts(
                 row[cut], group[cut], side[cut], rest[cut], blocks
             ):
@@ -77,11 +77,11 @@ class PlaceTask:
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.integer], NDArray[np.int64]]]:
         import numpy as np
 
-        if self.by == "pairs":
+        if self.mode == "pairs":
             yield from block_pairs(row, side, blocks)
-        elif self.by == "own":
-            # A sample, a quarter as many as a block has, is in every block: by these, what is alike
-            # is connected across blocks.
+        elif self.mode == "own":
+            # A sample, a quarter of the size of a block, is in every block. It connects similar
+            # rows of different blocks.
             shared = (row * 0x9E3779B1 >> 20) % (4 * blocks) == 0
             alone = np.flatnonzero(~shared)
             yield row[alone] % blocks[alone] + 1, side[alone], alone
@@ -90,7 +90,9 @@ class PlaceTask:
                 chosen = shared[other < blocks[shared]]
                 yield np.full(len(chosen), other + 1), side[chosen], chosen
         else:
-            rests = np.array([self.rests.get(each, 0) for each in group.tolist()], dtype=np.int64)
+            rests = np.array(
+                [self.rest_blocks.get(each, 0) for each in group.tolist()], dtype=np.int64
+            )
             for other in range(int(rests.max(initial=0))):
                 chosen = np.flatnonzero(other < rests)
                 yield (
@@ -121,10 +123,11 @@ def _placed_batch(
 
 @dataclass(frozen=True)
 class GroupTask:
-    """Rows of groups with their texts → near pairs: left, right, distance, similarity.
+    """Task: compares rows of groups by their texts. Returns near pairs: left, right, distance,
+    similarity.
 
-    forest  only so many as connect what is connected; their distance and similarity mean nothing
-    heavy   keys that were cut: pairs of parts that are not dense are told there
+    forest  only enough pairs to connect each component; their distance and similarity are not set
+    heavy   keys that were split: `buckets` has emitted the pairs of parts that are not dense
     """
 
     request: SparkRequest
@@ -140,20 +143,20 @@ class GroupTask:
             return
         group, part = array_values(table["group"]), array_values(table["part"])
         sort = np.lexsort((array_values(table["row"]), array_values(table["side"]), part, group))
-        # Whole groups may meet each other: a pair across two is told elsewhere, or not at all.
+        # Small groups share part 0: a pair across two is emitted elsewhere, or not a candidate.
         unit = np.stack([np.where(part[sort] == 0, 0, group[sort]), part[sort]], axis=1)
         by_unit = np.lexsort((unit[:, 1], unit[:, 0]))
         sort, unit = sort[by_unit], unit[by_unit]
         starts = np.flatnonzero(np.append(True, (unit[1:] != unit[:-1]).any(axis=1)))
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(sort)], strict=True):
             some = table.take(number_array(sort[start:end]))
-            yield from self._met(some)
+            yield from self._compare(some)
 
-    def _met(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+    def _compare(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         import numpy as np
 
         row, side = array_values(table["row"]), array_values(table["side"])
-        # Those of one side first.
+        # The rows of the reference first.
         sort = np.lexsort((row, side))
         table, row, side = table.take(number_array(sort)), row[sort], side[sort]
         first = 0
@@ -171,7 +174,7 @@ class GroupTask:
             none = np.zeros(len(linked))
             yield verdict_batch(row[linked], row[found.labels[linked]], none, none)
             return
-        units = np.unique(array_values(single_array(table["units"]).flatten()))
+        part_ids = np.unique(array_values(single_array(table["part_ids"]).flatten()))
         assert corpus.sketches is not None  # noqa: S101
         registers = np.ascontiguousarray(corpus.sketches[:, :REGISTERS])
         tables = _core.sketch_keys(registers, request.sketch, 1)
@@ -181,21 +184,21 @@ class GroupTask:
             table_of = _core.first_tables(registers, left, right, request.sketch)
             key = tables[left, np.minimum(table_of, tables.shape[1] - 1)].view("i8")
             where = pair_part_ids(key, row[left], row[right], self.heavy, across=self.across)
-            told = np.isin(where, units)
+            here = np.isin(where, part_ids)
             assert pairs.similarity is not None  # noqa: S101
             yield verdict_batch(
-                row[left[told]], row[right[told]], pairs.distance[told], pairs.similarity[told]
+                row[left[here]], row[right[here]], pairs.distance[here], pairs.similarity[here]
             )
 
 
 def dense_pairs(rows: Rows, found: BucketPairs, texts: DataFrame, *, forest: bool) -> DataFrame:
-    """The near pairs whose first common key is heavy or dense, each once: left, right, distance,
-    similarity; or only a forest that connects them."""
+    """Return the near pairs whose first common key is dense, each once: left, right, distance,
+    similarity; with `forest` only enough pairs to connect each component."""
     from pyspark.sql import functions as F
 
     storage, limits = rows.storage, rows.request.limits
-    # Buckets are nodes, too: numbers below those of rows.
-    edges = found.members.select("row", (-F.col("unit") - 1).alias("unit"))
+    # Buckets are nodes as well, with negative numbers.
+    edges = found.members.select("row", (-F.col("part_id") - 1).alias("part_id"))
     labelled = connected_components(edges, storage, limits, count=found.member_count)
     members = labelled.where("node >= 0").select(
         F.col("node").alias("row"), F.col("root").alias("group")
@@ -206,7 +209,7 @@ def dense_pairs(rows: Rows, found: BucketPairs, texts: DataFrame, *, forest: boo
         F.count(F.lit(1)).alias("rows"), F.sum("bytes").alias("bytes")
     )
     total = sizes.agg(F.sum("bytes")).toArrow().column(0)[0].as_py() or 0
-    # A task that holds a whole group may hold some times as many bytes as others.
+    # A task with a whole group may have a few times as many bytes as others.
     large = sizes.where(
         (F.col("rows") > limits.group_rows) | (F.col("bytes") > 4 * limits.task_bytes)
     )
@@ -215,22 +218,22 @@ def dense_pairs(rows: Rows, found: BucketPairs, texts: DataFrame, *, forest: boo
         for each in large.toArrow().to_pylist()
     }
 
-    meeting = GroupTask(rows.request, forest, found.heavy, rows.across)
+    task = GroupTask(rows.request, forest, found.heavy, rows.across)
 
-    def met(placing: PlaceTask, chosen: DataFrame, times: int) -> DataFrame:
+    def compare(placing: PlaceTask, chosen: DataFrame, times: int) -> DataFrame:
         columns = chosen.select("row", "group", "side", "rest")
         placed = columns.mapInArrow(placing, PLACED_SCHEMA)
         if not forest:
-            units = found.members.groupBy("row").agg(F.collect_list("unit").alias("units"))
-            placed = placed.join(units, "row")
+            part_ids = found.members.groupBy("row").agg(F.collect_list("part_id").alias("part_ids"))
+            placed = placed.join(part_ids, "row")
         together = placed.join(texts, "row").repartition(limits.tasks(total * times), *GROUP_PART)
-        return storage.pin(together.mapInArrow(meeting, VERDICT_SCHEMA))
+        return storage.pin(together.mapInArrow(task, VERDICT_SCHEMA))
 
     if not blocks:
-        return met(PlaceTask({}, "pairs"), members, 1)
+        return compare(PlaceTask({}, "pairs"), members, 1)
     if not forest:
-        return met(PlaceTask(blocks, "pairs"), members, max(blocks.values()))
-    first = met(PlaceTask(blocks, "own"), members, 1)
+        return compare(PlaceTask(blocks, "pairs"), members, max(blocks.values()))
+    first = compare(PlaceTask(blocks, "own"), members, 1)
     rest = _mark_rest(rows, members, first, blocks)
     counts = (
         rest.where("rest = 1")
@@ -245,25 +248,24 @@ def dense_pairs(rows: Rows, found: BucketPairs, texts: DataFrame, *, forest: boo
         return first
     again = {group: blocks[group] for group in rests}
     placing = PlaceTask(again, "rest", rests)
-    return first.union(met(placing, rest, max(rests.values()) + max(again.values())))
+    return first.union(compare(placing, rest, max(rests.values()) + max(again.values())))
 
 
 GROUP_PART = ("group", "part")
 
 
 def _block_count(rows: int, size: int, limits: Limits) -> int:
-    """Blocks of which a task can hold two."""
+    """Return the number of blocks, so that a task can hold two of them."""
     return max(2, -(-2 * rows // limits.group_rows), -(-size // (2 * limits.task_bytes)))
 
 
 def _mark_rest(
     rows: Rows, members: DataFrame, found: DataFrame, blocks: dict[int, int]
 ) -> DataFrame:
-    """The rows of large groups, with a mark at those that are not in the largest component of their
-    group by what was found.
+    """Mark the rows of large groups that are outside the largest component found so far.
 
-    All that is in that component is connected already, so nobody in it needs to meet another of it.
-    Of a template the rest is nobody, or few: such a group costs each of its rows two meetings.
+    Rows of that component are already connected, so they need not meet each other again. A template
+    has few other rows, or none: each of its rows is compared in two tasks.
     """
     from pyspark.sql import functions as F
 

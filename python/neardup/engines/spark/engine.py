@@ -1,8 +1,8 @@
-"""The engine of jobs on Spark: keys are joined and texts are judged there, the rest is as local.
+"""The Spark engine of jobs: workers join keys and judge pairs, the driver does the rest.
 
-The driver has a sketch or a fingerprint of each record and the pairs that were found. Candidates
-come from the same keys as those of DataFrames (`buckets.py`); what is dense, copies of a template,
-is resolved by the core on the driver, as the local engine does.
+The driver holds a sketch or fingerprint of each record and the pairs found. Candidates come
+from the same join as those of DataFrames (`buckets`). The core resolves dense buckets, such as
+copies of a template, on the driver, as in the local engine.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     from neardup.near.question import Question
 
 TABLE_SCHEMA = "row long, side int, first long, signal boolean, {} binary"
-# A file that takes the place of a large table; in the work folder of a job.
+# A large table is handed over in this file, in the work folder of a job.
 TABLE_FILE = "shipped.parquet"
-# Bytes that a plan may hold: servers take messages of 128 MB.
+# Maximum bytes of a table inside a query plan: servers accept messages of 128 MB.
 MAX_PLAN_BYTES = 48 << 20
-# Rows of a group in the file: workers share the groups.
+# Rows of a row group in the file: each worker reads some groups.
 ROW_GROUP_ROWS = 1 << 17
 
 
 class SparkEngine:
     """Finds near-duplicates on a cluster.
 
-    master  where it is, as `neardup.engines.spark.session.session` takes it
+    master  address of Spark, see `neardup.engines.spark.session.open_session`
     """
 
     def __init__(self, master: str | None = None) -> None:
@@ -78,7 +78,7 @@ class SparkEngine:
         stage: Callable[[str, int | None, str], object] | None = None,
     ) -> Matches:
         if self.session is None:
-            raise ValueError("the session is closed; ask inside of opened()")
+            raise ValueError("the session is closed; call match() inside `with engine.opened():`")
         kind = SparkRadiusJoin if question.similarity is None else SparkSketchJoin
         found = kind(
             corpus,
@@ -96,17 +96,17 @@ class SparkEngine:
 def create_frame(
     session: sessions.SparkConnection, table: pa.Table, schema: str, folder: Path
 ) -> Any:
-    """A table as a DataFrame.
+    """Return a DataFrame of a table.
 
-    folder  where a large one may lie, if the workers see it. A server elsewhere gets it piece by
-            piece, which Spark does from 4.1 on
+    folder  for the file of a large table, if the workers are on this machine. Other servers receive
+            it in chunks, which Spark supports from 4.1 on
     """
     if table.nbytes <= MAX_PLAN_BYTES or not session.is_local:
         return session.spark.createDataFrame(table, schema)
     import pyarrow.parquet as pq
 
     path = folder.absolute() / TABLE_FILE
-    # Sketches and codes are as good as random.
+    # Sketches and fingerprints do not compress.
     pq.write_table(
         table, path, row_group_size=ROW_GROUP_ROWS, compression="none", use_dictionary=False
     )
@@ -123,8 +123,8 @@ def _join_on_spark(
     *,
     forest: bool = False,
 ) -> Iterator[BucketPairs]:
-    """What shares a key among these registers or fingerprints, which go by their places. It is held
-    as long as the `with` statement."""
+    """Join registers or fingerprints on their keys; rows are named by their indices. The tables are
+    freed at the end of the `with` block."""
     import numpy as np
     import pyarrow as pa
 
@@ -153,8 +153,8 @@ def _join_on_spark(
         table=frame,
         storage=storage,
         count=count,
-        units=count,
-        unit_bytes=0,
+        distinct_count=count,
+        distinct_bytes=0,
     )
     try:
         yield join_buckets(rows, forest=forest)
@@ -168,7 +168,7 @@ def _collect_columns(frame: Any, *names: str) -> list[NDArray[Any]]:
 
 
 def _dense_rows(member: NDArray[np.int64], key: NDArray[np.int64]) -> dict[int, NDArray[np.uint32]]:
-    """The rows of each key that is dense, wherever they met, in order."""
+    """Return for each dense key its rows, sorted, whatever part they are in."""
     import numpy as np
 
     found = {}
@@ -188,25 +188,28 @@ def _outside_dense(
     dense: dict[int, NDArray[np.uint32]],
     question: Question,
 ) -> NDArray[np.bool_]:
-    """Which pairs are not of a dense bucket: of one that was cut, only some parts are dense, and
-    all its rows are looked at once more together."""
+    """Return which pairs are not of a dense bucket.
+
+    A bucket that was split may be dense in some parts only; all its rows are then compared again,
+    together.
+    """
     import numpy as np
 
     assert question.similarity is not None  # noqa: S101
     left, right = earlier.astype(np.uint32), later.astype(np.uint32)
-    request = question.similarity, question.recall
-    first = _core.first_tables(np.ascontiguousarray(registers), left, right, request)
-    untold = np.ones(len(left), dtype=np.bool_)
+    plan = question.similarity, question.recall
+    first = _core.first_tables(np.ascontiguousarray(registers), left, right, plan)
+    outside = np.ones(len(left), dtype=np.bool_)
     for key, rows in dense.items():
         inside = np.zeros(len(registers), dtype=np.bool_)
         inside[rows] = True
-        # Two rows of a key whose first table is that of the key met there.
-        untold &= ~((first == key >> TABLE_BITS) & inside[left] & inside[right])
-    return untold
+        # Two rows of a key whose first common table is that of the key met there.
+        outside &= ~((first == key >> TABLE_BITS) & inside[left] & inside[right])
+    return outside
 
 
 class SparkSketchJoin(SketchJoin):
-    """As `SketchJoin`, but candidates are found, and judged, by workers."""
+    """A `SketchJoin` whose candidates are found and judged by workers."""
 
     session: sessions.SparkConnection
 
@@ -218,26 +221,27 @@ class SparkSketchJoin(SketchJoin):
         join, sketches = self._join, self.corpus.sketches
         rows = join.rows
         nothing = len(rows) < 2 or join.first == len(rows)
-        # To compare all with all, nothing has to be looked for.
+        # A plan without tables compares all rows with all.
         if nothing or not self.plan["tables"]:
             return join.candidates(self.threads, progress)
         assert sketches is not None  # noqa: S101
         registers = sketches[rows][:, :REGISTERS]
 
         def find() -> list[NDArray[Any]]:
-            request = self.session, self.corpus, self.question
-            with _join_on_spark(*request, registers, join.first) as found:
+            with _join_on_spark(
+                self.session, self.corpus, self.question, registers, join.first
+            ) as found:
                 pairs, members = found.pairs, found.members
                 return [
                     *_collect_columns(pairs, "left", "right"),
-                    *_collect_columns(members, "row", "unit"),
+                    *_collect_columns(members, "row", "part_id"),
                 ]
 
-        earlier, later, member, unit = wait_for(find)
-        dense = _dense_rows(member, unit >> PART_BITS)
-        if (unit & ((1 << PART_BITS) - 1)).any():
-            untold = _outside_dense(registers, earlier, later, dense, self.question)
-            earlier, later = earlier[untold], later[untold]
+        earlier, later, member, part_ids = wait_for(find)
+        dense = _dense_rows(member, part_ids >> PART_BITS)
+        if (part_ids & ((1 << PART_BITS) - 1)).any():
+            outside = _outside_dense(registers, earlier, later, dense, self.question)
+            earlier, later = earlier[outside], later[outside]
         found = [(key >> TABLE_BITS, members) for key, members in dense.items()]
         return join.put(later.astype(np.uint32), earlier.astype(np.uint32), found, self.threads)
 
@@ -248,8 +252,8 @@ class SparkSketchJoin(SketchJoin):
 
 
 class SparkRadiusJoin(RadiusJoin):
-    """As `RadiusJoin`, but fingerprints are compared by workers. Nothing is missed, whatever
-    recall is asked for."""
+    """A `RadiusJoin` whose fingerprints are compared by workers. It finds all pairs, whatever the
+    recall."""
 
     session: sessions.SparkConnection
 
@@ -257,7 +261,7 @@ class SparkRadiusJoin(RadiusJoin):
         yield from self._pairs(forest=False)
 
     def _pairs(self, *, forest: bool) -> Iterator[Pairs]:
-        """forest  no more pairs than connect what is connected"""
+        """Yield pairs; with `forest` only enough to connect each component."""
         import numpy as np
 
         self._stage("comparing", None, "pairs")
@@ -265,7 +269,7 @@ class SparkRadiusJoin(RadiusJoin):
         places = np.flatnonzero(alone & self._signal)
         first = 0
         if self.reference_rows:
-            # Where pairs across are asked for, rows stand in order.
+            # With a reference, rows are in order.
             first = int(np.searchsorted(places, self.reference_rows))
         if len(places) < 2 or (self.reference_rows and first in (0, len(places))):
             return
@@ -274,8 +278,9 @@ class SparkRadiusJoin(RadiusJoin):
         codes = wide.reshape(len(places), -1)[:, : (self.corpus.recipe.bits + 7) // 8]
 
         def find() -> list[NDArray[Any]]:
-            request = self.session, self.corpus, self.question
-            with _join_on_spark(*request, codes, first, forest=forest) as found:
+            with _join_on_spark(
+                self.session, self.corpus, self.question, codes, first, forest=forest
+            ) as found:
                 return _collect_columns(found.pairs, "left", "right", "distance")
 
         left, right, distance = wait_for(find)

@@ -1,4 +1,4 @@
-"""What Spark says in a page of traces, said in a sentence."""
+"""Errors of Spark: a page of stack traces becomes one sentence with a way out."""
 
 from __future__ import annotations
 
@@ -12,71 +12,74 @@ from typing import TypeVar
 T = TypeVar("T")
 
 MAX_MESSAGE_CHARS = 300
-# Seconds between looks whether a signal has come.
+# Seconds between checks for signals.
 POLL_SECONDS = 0.5
-# What workers say → the way out.
+# Patterns of errors of workers, and the message for the user.
 KNOWN_FAILURES = (
     (
         r"No module named '?neardup",
-        "the workers have no neardup; install it there, or ship its wheel (docs/scale.md)",
+        "neardup is not installed on the workers; install it there, or ship its wheel "
+        "(docs/scale.md)",
     ),
     (
         r"No module named '?(?P<name>[\w.]+)",
-        "the workers have no package {name}; install neardup with all it needs there",
+        "the package {name} is not installed on the workers; install neardup with its dependencies "
+        "there",
     ),
     (
         r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
-        "the workers run another Python than this one; set PYSPARK_PYTHON to the same version",
+        "the workers run another Python version than the driver; set PYSPARK_PYTHON to the same "
+        "version",
     ),
     (
         r"Cannot run program (?P<name>\"[^\"]*\")",
-        "the workers cannot run their Python, {name}; set PYSPARK_PYTHON to one with neardup that "
-        "every machine has",
+        "the workers cannot run Python as {name}; set PYSPARK_PYTHON to a Python with neardup that "
+        "exists on every machine",
     ),
     (
         r"reading the port number from pyspark.daemon|Bad data in pyspark.daemon",
-        "the Python of the workers ends as soon as it begins; set PYSPARK_PYTHON to one with "
-        "neardup, and see what it says in the log of an executor",
+        "the Python of the workers exits at start; set PYSPARK_PYTHON to a Python with neardup, "
+        "and see the log of an executor",
     ),
     (
         r"failed to map segment from shared object|Cannot allocate memory",
-        "a worker had too little memory to load its packages; give it more (set "
-        "spark.executor.pyspark.memory to 640m or more, or leave it out)",
+        "a worker had too little memory to load its packages; set spark.executor.pyspark.memory to "
+        "640m or more, or remove the setting",
     ),
     (
         r"No space left on device|StorageFull|os error 28",
-        "a disk of Spark is full (no space left on device); free some, or set spark.local.dir, and "
-        "for DataFrames work=, to a larger one",
+        "a disk of Spark is full (no space left on device); free some space, or set "
+        "spark.local.dir, and work= for DataFrames, to a larger disk",
     ),
     (
         r"ExecutorLostFailure|Executor \S+ (?:has been )?lost|executor lost",
-        "Spark lost a worker as often as it tries again; see its logs, give executors more memory",
+        "Spark lost executors and retried in vain; see their logs, and give executors more memory",
     ),
     (
         r"OutOfMemoryError|Java heap space|ResourcesExhausted|MemoryError",
-        "Spark ran out of memory; give it more (spark.executor.memory, spark.driver.memory)",
+        "Spark ran out of memory; raise spark.executor.memory or spark.driver.memory",
     ),
     (
         r"TaskResultLost|Py4JNetworkError|Answer from Java side is empty",
-        "the JVM of Spark is out of memory, or was ended by somebody else; give it more "
+        "the JVM of Spark ran out of memory or was killed; give it more memory "
         "(SPARK_DRIVER_MEMORY=8g, or spark.driver.memory)",
     ),
     (
         r"Python worker exited unexpectedly",
-        "a Python worker died, maybe for want of memory; see the log of its executor, give it more "
-        "(spark.executor.memoryOverhead)",
+        "a Python worker died, perhaps out of memory; see the log of its executor, and raise "
+        "spark.executor.memoryOverhead",
     ),
     (
         r"RESOURCE_EXHAUSTED|message larger than max|exceeds max size",
-        "what goes to the Spark server at once is more than it takes; use DataFrames for so many "
-        "records (docs/spark.md)",
+        "a message is larger than the Spark server accepts; use DataFrames for this many records "
+        "(docs/spark.md)",
     ),
     (
         r"UNAVAILABLE|Connection refused|Connection reset|Socket closed|Broken pipe",
-        "the Spark server is gone; see its log, and run again",
+        "the connection to the Spark server was lost; see its log, and run again",
     ),
 )
-# The last line of a trace of Python: a name of an error and what it says.
+# The last line of a Python traceback: type and message.
 RAISED_PATTERN = re.compile(
     r"^(?:[\w.]+\.)?(\w+(?:Error|Exception|Interrupt|Exit)): (.+)$", re.MULTILINE
 )
@@ -84,19 +87,19 @@ FAILURE_PATTERN = re.compile(r"most recent failure: (.+)")
 
 
 class NoSparkError(ValueError):
-    """There is no Spark to be had as it was asked for, and what to do."""
+    """Spark cannot be used, because a package, Java or a setting is missing."""
 
 
 class SparkFailedError(OSError):
-    """Spark could not do what it was asked; nothing was written."""
+    """Spark failed; nothing was written."""
 
 
 class WorkerError(ValueError):
-    """Raised in a worker: what it says is for the user as it is."""
+    """Raised in a worker; its message is shown to the user unchanged."""
 
 
 def failure_message(error: BaseException) -> str:
-    """Why Spark failed, in one line, without its traces."""
+    """Return the cause of a failure in one line, without stack traces."""
     text = f"{type(error).__name__}: {error}"
     raised = RAISED_PATTERN.findall(str(error))
     for name, said in raised:
@@ -120,7 +123,7 @@ def _shorten(text: str) -> str:
 
 
 def is_spark_error(error: BaseException) -> bool:
-    """Whether an error comes out of Spark or the way to it, by the package of its type."""
+    """Return whether the type of an error is from Spark or its clients."""
     return any(
         kind.__module__.partition(".")[0] in ("pyspark", "py4j", "grpc", "pysail")
         for kind in type(error).__mro__
@@ -128,10 +131,12 @@ def is_spark_error(error: BaseException) -> bool:
 
 
 def wait_for(call: Callable[[], T], look: Callable[[], object] | None = None) -> T:
-    """What a call to Spark gives, made on another thread: at Ctrl-C clients ask the server to stop,
-    and wait until it does. What it raises is a SparkFailedError of one line.
+    """Run a call to Spark in another thread and return its result.
 
-    look  called now and then meanwhile; what it raises ends the wait
+    On Ctrl-C the clients would wait until the server has stopped; here the wait ends at once.
+    Errors of Spark are raised as SparkFailedError.
+
+    look  called while waiting; if it raises, the wait ends
     """
     found: list[T] = []
     raised: list[BaseException] = []
@@ -148,7 +153,7 @@ def wait_for(call: Callable[[], T], look: Callable[[], object] | None = None) ->
     thread = threading.Thread(target=work, name="neardup-spark", daemon=True)
     with explained():
         thread.start()
-        # In steps: a wait without an end would not hear of signals on all systems.
+        # On some systems a wait without a timeout is not interrupted by signals.
         while not done.wait(POLL_SECONDS):
             if look is not None:
                 look()
@@ -159,11 +164,11 @@ def wait_for(call: Callable[[], T], look: Callable[[], object] | None = None) ->
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """In here what Spark raises becomes a SparkFailedError of one line."""
+    """Raise errors of Spark in the `with` block as SparkFailedError with one line."""
     try:
         yield
     except Exception as error:
-        # Clients put what they send into files of Spark first, on this machine.
+        # Clients write what they send to local files first.
         is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
         if isinstance(error, SparkFailedError) or not (is_spark_error(error) or is_full):
             raise

@@ -1,7 +1,11 @@
-"""Texts brought to where pairs are judged: each to a task once, however many pairs need it there.
+"""Exact verdicts on candidate pairs, computed from their texts by workers.
 
-Candidates are few beside rows, so their texts are joined back by id. Features carried along would
-be larger than the texts they are made of, and would have to be carried for all rows.
+For DataFrames, `fetch_texts` joins the texts of candidates back by id and `judge_pairs` brings each
+to a task once, however many pairs need it there. Candidates are few compared with rows; features
+carried along for all rows would be larger than the texts.
+
+For jobs, the driver has the texts: `judge_packets` sends packets of pairs with their texts. Pairs
+that share texts are in one packet, so a text is sent few times and nothing is shuffled.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.arrow import array_values, number_array
+from neardup._util.arrow import array_values, number_array, string_column
 from neardup.engines.spark.arrow import gather_batches, int64_array, make_batch, single_array
 from neardup.engines.spark.errors import wait_for
 from neardup.engines.spark.request import SparkRequest
@@ -24,10 +28,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
+    from neardup.engines.spark.session import SparkConnection
+    from neardup.near.corpus import Corpus
+
+    RowArray = NDArray[np.uint32]
+
 
 @dataclass(frozen=True)
 class TextSource:
-    """Where the texts of a side are, and what the user calls it."""
+    """The DataFrame with the texts of a side; name is the argument of the user."""
 
     side: int
     frame: DataFrame
@@ -43,10 +52,12 @@ MISSING, CHANGED = "missing", "changed"
 def fetch_texts(
     rows: Rows, wanted: DataFrame, sources: TextSources, *, present: DataFrame | None = None
 ) -> DataFrame:
-    """row, text of the wanted rows (a column `row`), each once. A text that is not there, or not
-    the one that was sketched, is an error.
+    """Return row, text of the wanted rows (a column `row`), each once.
 
-    present  rows that only have to be there as they were: their ids are in answers
+    Raise ValueError for a text that is missing, or differs from the one that was sketched.
+
+    present  rows that must still exist unchanged, though their texts are not needed: the result
+             names them
     """
     from pyspark.sql import functions as F
 
@@ -76,7 +87,7 @@ TEXT_SCHEMA = "row bigint, text string, wrong string"
 
 
 def verify_texts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """row, checksum, needed, text → row, text (null if it is not needed), what is wrong with it."""
+    """Task: row, checksum, needed, text → row, text (if needed), wrong (null, or why)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -91,7 +102,7 @@ def verify_texts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _check_fetched(rows: Rows, held: DataFrame, sources: TextSources) -> None:
-    """Says which text is not as it was sketched."""
+    """Raise ValueError if a text is missing, duplicated or changed since it was sketched."""
     from pyspark.sql import functions as F
 
     counted = held.groupBy("row").agg(
@@ -104,29 +115,29 @@ def _check_fetched(rows: Rows, held: DataFrame, sources: TextSources) -> None:
     id_, times, wrong = (found[0][name] for name in ("id", "times", "wrong"))
     name = next(source.name for source in sources if source.side == found[0]["side"])
     if times > 1:
-        what = f"{name} has {times} rows with the id {id_!r}; ids must differ"
+        what = f"{name} has {times} rows with the id {id_!r}; ids must be unique"
     elif wrong == MISSING:
-        what = f"{name} has no text with the id {id_!r}, of which a sketch was made"
+        what = f"{name} has no text with the id {id_!r} any more"
     else:
-        what = f"the text with the id {id_!r} in {name} is not the one its sketch was made of"
+        what = f"the text with the id {id_!r} in {name} has changed since it was sketched"
     raise ValueError(f"{what}. {WAYS_OUT[name]}")
 
 
 _AGAIN = (
-    "It is read more than once and must be the same each time: write it to a table first, if it is "
-    "made by rand() or uuid(), or if its files change"
+    "It is read several times and must be the same each time: if it uses rand() or uuid(), or its "
+    "files change, write it to a table first"
 )
 WAYS_OUT = {
     "df": _AGAIN,
     "reference": _AGAIN,
-    "reference_texts": "Pass the texts of all rows of the reference as they were, or make the "
-    "sketches anew",
+    "reference_texts": "Pass the texts of all rows of the reference unchanged, or make the "
+    "sketches again",
 }
 
 
 @dataclass(frozen=True)
 class JudgeTask:
-    """Texts and pairs that came to a task → the verdicts: left, right, distance, similarity."""
+    """Task: judges pairs by the texts beside them. Returns left, right, distance, similarity."""
 
     request: SparkRequest
 
@@ -145,7 +156,7 @@ class JudgeTask:
         left, right = left[~is_text], right[~is_text]
         del table
         corpus = judging_corpus(texts, self.request.recipe, np.ones(len(rows), dtype=bool))
-        # Pairs that share a text side by side.
+        # Pairs that share a text are judged one after the other.
         sort = np.lexsort((right, left))
         left, right = left[sort], right[sort]
         verdicts = Judge(corpus, threads=1).verdicts(
@@ -155,7 +166,7 @@ class JudgeTask:
 
 
 def _find_rows(rows: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the wanted rows are among these, which are sorted."""
+    """Return the indices of the wanted rows in `rows`, which is sorted."""
     import numpy as np
 
     places = np.searchsorted(rows, wanted)
@@ -163,7 +174,7 @@ def _find_rows(rows: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np
     inside = places < len(rows)
     there[inside] = rows[places[inside]] == wanted[inside]
     if not there.all():
-        raise ValueError(f"the text of row {wanted[~there][0]} has not come to its task")
+        raise ValueError(f"the text of row {wanted[~there][0]} is not in its task")
     return places
 
 
@@ -183,17 +194,10 @@ def verdict_batch(
 VERDICT_SCHEMA = "left bigint, right bigint, distance bigint, similarity double"
 
 
-def string_column(array: Any) -> pa.ChunkedArray:
-    """Strings as the local engine takes them."""
-    import pyarrow as pa
-
-    return pa.chunked_array([single_array(array).cast(pa.large_string())])
-
-
 def judge_pairs(rows: Rows, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame:
-    """left, right, distance, similarity of these pairs (left, right), whose texts are there.
+    """Return left, right, distance, similarity of pairs (left, right), given their texts.
 
-    Pairs with the same left row are judged by one task: the one that has many should be the right.
+    Pairs with the same left row go to one task, so the row with many pairs should be the right one.
     """
     from pyspark.sql import functions as F
 
@@ -209,27 +213,12 @@ def judge_pairs(rows: Rows, pairs: DataFrame, count: int, texts: DataFrame) -> D
     return both.repartition(tasks, "bucket").mapInArrow(JudgeTask(rows.request), VERDICT_SCHEMA)
 
 
-# Verdicts on pairs of texts, by workers: each gets some pairs and the texts in them.
-#
-# The driver cuts the pairs into packets, those that share texts together, so that a text goes along
-# with few of them and nothing is joined or shuffled.
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.engines.spark.session import SparkConnection
-    from neardup.near.corpus import Corpus
-
-    RowArray = NDArray[np.uint32]
-
-# Pairs of a packet, and about the bytes of its texts.
+# Maximum pairs of a packet, and approximate bytes of its texts.
 PACKET_PAIRS = 1 << 12
 PACKET_BYTES = 2 << 20
-# Bytes sent at a time: messages of servers are limited, to 128 MB by default, and so is memory.
+# Bytes sent in a round: servers limit messages to 128 MB by default.
 ROUND_BYTES = 32 << 20
-# A packet of more, of a few long texts, is judged here, where they are.
+# A larger packet, of a few long texts, is judged on the driver.
 MAX_PACKET_BYTES = 32 << 20
 
 PACKET_SCHEMA = "packet long, left binary, right binary, texts array<string>"
@@ -238,7 +227,7 @@ PACKET_VERDICT_SCHEMA = "packet long, similarity binary, distance binary"
 
 @dataclass(frozen=True)
 class PacketTask:
-    """For `mapInArrow`: the verdicts on the pairs of each packet."""
+    """Task: judges the pairs of each packet."""
 
     recipe: Recipe
 
@@ -262,7 +251,7 @@ class PacketTask:
 def _judge_texts(
     recipe: Recipe, texts: list[str], left: RowArray, right: RowArray, *, threads: int | None
 ) -> Verdicts:
-    """The verdicts on pairs of these texts, by their places."""
+    """Judge pairs of texts, given by their indices."""
     import numpy as np
     import pyarrow as pa
 
@@ -272,7 +261,7 @@ def _judge_texts(
 
 
 class Packet:
-    """Some pairs, from `start` to `stop`, and the texts in them."""
+    """The pairs from `start` to `stop`, and their texts."""
 
     def __init__(
         self, start: int, stop: int, left: RowArray, right: RowArray, corpus: Corpus
@@ -297,13 +286,13 @@ def judge_packets(
     tick: Callable[[int], object],
     threads: int | None = None,
 ) -> Verdicts:
-    """As `Judge.verdicts`, found by workers."""
+    """Judge pairs on workers; the result is that of `Judge.verdicts`."""
     import numpy as np
 
     similarity, distance = np.empty(len(left)), np.empty(len(left), dtype=np.uint16)
     waiting: list[Packet] = []
 
-    def judged() -> None:
+    def judge_waiting() -> None:
         for packet, found in zip(
             waiting, _send_packets(session, corpus.recipe, waiting), strict=True
         ):
@@ -324,22 +313,19 @@ def judge_packets(
             continue
         waiting.append(packet)
         if sum(packet.bytes for packet in waiting) >= ROUND_BYTES:
-            judged()
-    judged()
+            judge_waiting()
+    judge_waiting()
     return Verdicts(similarity, distance)
 
 
 def _packet_bounds(corpus: Corpus, left: RowArray, right: RowArray) -> Iterator[tuple[int, int]]:
-    """Where packets begin and end: at so many pairs, or so many bytes of texts, each at least one.
-
-    Where lengths are not known, pairs alone decide.
-    """
+    """Yield the start and stop of packets, limited by pairs and, if known, by bytes of texts."""
     import numpy as np
 
     lengths = getattr(corpus, "lengths", None)
     cost = np.full(len(left), PACKET_BYTES // PACKET_PAIRS, dtype=np.int64)
     if lengths is not None and len(left):
-        # A text beside the pair before it is there already.
+        # The text of the pair before is already in the packet.
         new = np.ones(len(left), dtype=np.bool_)
         new[1:] = left[1:] != left[:-1]
         cost = np.where(new, lengths[left], 0).astype(np.int64) + lengths[right]
@@ -367,10 +353,10 @@ def _send_packets(session: SparkConnection, recipe: Recipe, packets: list[Packet
         }
     )
 
-    def judged() -> list[Any]:
+    def judge() -> list[Any]:
         frame = session.spark.createDataFrame(table, PACKET_SCHEMA)
         if len(packets) > 1:
             frame = frame.repartition(min(len(packets), 2 * session.cores))
         return list(frame.mapInArrow(PacketTask(recipe), PACKET_VERDICT_SCHEMA).collect())
 
-    return sorted(wait_for(judged), key=lambda row: int(row["packet"]))
+    return sorted(wait_for(judge), key=lambda row: int(row["packet"]))

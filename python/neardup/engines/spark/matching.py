@@ -1,4 +1,11 @@
-"""Rows → who is near whom, and who is linked with whom: the answers of the local engine."""
+"""Near pairs of rows, and their clusters: the answers of the local engine.
+
+`find_near` joins the keys, compares dense groups and verifies candidates. `link_clusters` finds
+connected components and, for star linkage, the stars in them: each row in order goes under the
+first near row that is a representative. Stars never cross a component, so whole components come to
+tasks. If all near pairs are known, the pairs suffice. Of dense keys only enough pairs to connect
+them are known: components with such rows come with their texts, and the local engine links them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup._util.arrow import array_values, number_array
+from neardup._util.arrow import array_values, number_array, string_column
 from neardup.engines.spark.arrow import byte_rows, gather_batches, single_array
 from neardup.engines.spark.buckets import fingerprint_words, join_buckets
 from neardup.engines.spark.components import connected_components
@@ -16,7 +23,6 @@ from neardup.engines.spark.judging import (
     TextSources,
     fetch_texts,
     judge_pairs,
-    string_column,
     verdict_batch,
 )
 from neardup.engines.spark.request import SparkRequest
@@ -34,17 +40,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NearRows:
-    """Near pairs of rows that are nobody's twin, each once.
+    """Near pairs of distinct rows, each once.
 
-    told        left, right, distance, similarity (null by radius): all but those of dense keys
-    dense       those of dense keys in the same way, or a forest that connects them; None: there are
-                no such keys
-    members     row: the rows of dense keys, maybe more than once
-    texts       row, text of all that are in a pair, by similarity; None by radius
-    candidates  how many pairs were looked at, but for dense keys
+    sparse      left, right, distance, similarity (null with a radius): pairs without a dense key
+    dense       the pairs of dense keys, or a forest that connects them; None if there are no such
+                keys
+    members     row: the rows of dense keys, possibly repeated
+    texts       row, text of all rows in a pair; None with a radius
+    candidates  number of pairs compared, without those of dense keys
     """
 
-    told: DataFrame
+    sparse: DataFrame
     dense: DataFrame | None
     members: DataFrame
     texts: DataFrame | None
@@ -52,12 +58,12 @@ class NearRows:
 
     @property
     def pairs(self) -> DataFrame:
-        return self.told if self.dense is None else self.told.union(self.dense)
+        return self.sparse if self.dense is None else self.sparse.union(self.dense)
 
 
 def find_near(rows: Rows, sources: TextSources, *, forest: bool = False) -> NearRows:
-    """All near pairs; with `forest` at least so many as connect what is connected, and of those
-    that only connect distance and similarity mean nothing."""
+    """Find all near pairs; with `forest` enough to connect each component, where the distance and
+    similarity of dense pairs are not set."""
     from pyspark.sql import functions as F
 
     found = join_buckets(rows, forest=forest)
@@ -69,7 +75,7 @@ def find_near(rows: Rows, sources: TextSources, *, forest: bool = False) -> Near
     wanted = found.members.select("row")
     for side in ("left", "right"):
         wanted = wanted.union(found.pairs.select(F.col(side).alias("row")))
-    # Twins are known without their texts, but those that are removed are named by their ids.
+    # Equal rows need no texts, but the result names the removed ones: they must still exist.
     twins = rows.table.where(F.col("side") != REFERENCE).where("row <> first")
     texts = fetch_texts(rows, wanted, sources, present=twins)
     verdicts = judge_pairs(rows, found.pairs.select("left", "right"), found.pair_count, texts)
@@ -79,8 +85,8 @@ def find_near(rows: Rows, sources: TextSources, *, forest: bool = False) -> Near
 
 
 def link_clusters(rows: Rows, sources: TextSources, linkage: Linkage) -> DataFrame:
-    """For each row that is nobody's twin and not the first of its cluster: row, label (the first in
-    order), distance, similarity (null by radius)."""
+    """Return row, label (the representative), distance, similarity (null with a radius) of each
+    distinct row that is not the representative of its cluster."""
     from pyspark.sql import functions as F
 
     found = find_near(rows, sources, forest=True)
@@ -103,30 +109,29 @@ def link_clusters(rows: Rows, sources: TextSources, linkage: Linkage) -> DataFra
 
 
 def _link_stars(rows: Rows, members: DataFrame, found: NearRows) -> DataFrame:
-    """Stars never cross a component. All pairs of one without dense keys are known; the others are
-    linked by their texts."""
+    """Link components without dense rows by their pairs, and the others by their texts."""
     if found.texts is None:
         return link_by_fingerprints(rows, members)
     if found.dense is None:
-        return link_by_pairs(rows, members, found.told, found.candidates)
+        return link_by_pairs(rows, members, found.sparse, found.candidates)
     of_groups = members.join(found.members.distinct(), "row").select("root").distinct()
     of_groups = rows.storage.pin(of_groups)
     plain = members.join(of_groups, "root", "left_anti")
-    linked = link_by_pairs(rows, plain, found.told, found.candidates)
+    linked = link_by_pairs(rows, plain, found.sparse, found.candidates)
     return linked.union(
         link_by_texts(rows, members.join(of_groups, "root", "left_semi"), found.texts)
     )
 
 
 def label_rows(rows: Rows, links: DataFrame) -> DataFrame:
-    """All rows with their label, the row that is kept for them: twins go with the first of them.
-    distance and similarity with that one, where they are known; null for rows that are kept."""
+    """Return all rows with their label, the row kept for them; equal rows share one. Distance and
+    similarity to it where known, null for kept rows."""
     from pyspark.sql import functions as F
 
     found = links.withColumnRenamed("row", "first")
     joined = rows.table.join(found, "first", "left")
     label = F.coalesce("label", "first")
-    # A twin of the row that is kept has its features; by radius only its fingerprint.
+    # A twin of the kept row has equal features; with a radius only an equal fingerprint.
     judged_here = rows.request.question.similarity is not None
     twin = F.col("label").isNull() & (F.col("row") != F.col("first"))
     one = F.lit(1.0) if judged_here else F.lit(None).cast("double")
@@ -141,8 +146,10 @@ def label_rows(rows: Rows, links: DataFrame) -> DataFrame:
 
 
 def judge_removed(rows: Rows, labels: DataFrame, sources: TextSources) -> DataFrame:
-    """The rows that are not kept: row, id, label, distance (null without a fingerprint),
-    similarity. What a radius has decided is judged now."""
+    """Return row, id, label, distance (null without a fingerprint), similarity of the removed rows.
+
+    With a radius the similarities are computed here.
+    """
     from pyspark.sql import functions as F
 
     gone = labels.where("row <> label")
@@ -157,23 +164,16 @@ def judge_removed(rows: Rows, labels: DataFrame, sources: TextSources) -> DataFr
     return gone.select("row", "id", "label", known, "similarity")
 
 
-# Components → stars: each row in order goes under the first row that it is near to and that is
-# under none.
-#
-# Stars never cross a component, so whole components come to tasks. Where all near pairs are known,
-# pairs are enough, some dozens of bytes each. Of dense keys, copies of a template, only so
-# many pairs are known as connect them: such components come with their texts.
-
-# Bytes of a pair with its two rows, about: numbers, and bytes that sort as rows do.
+# Approximate bytes of a pair with the sort keys of its rows.
 PAIR_BYTES = 160
 
 
 def link_by_pairs(rows: Rows, members: DataFrame, pairs: DataFrame, count: int) -> DataFrame:
-    """row, label, distance, similarity of rows that go under another.
+    """Link stars from near pairs; return row, label, distance, similarity of rows under another.
 
     members  row, root of components
-    pairs    all near pairs of these rows, also some of others: left, right, distance, similarity
-    count    how many there are, at most
+    pairs    left, right, distance, similarity: all near pairs of these rows, and maybe others
+    count    maximum number of pairs
     """
     from pyspark.sql import functions as F
 
@@ -198,8 +198,8 @@ LINK_COLUMNS = ("row", "label", "distance", "similarity")
 
 
 def link_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Rows (left, and order) and pairs of whole components → left, right (the one it goes under),
-    distance, similarity of each row that goes under another."""
+    """Task: links whole components, given as rows (left, order) and pairs. Returns left, right (its
+    representative), distance, similarity of each row under another."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -210,7 +210,6 @@ def link_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     of_rows, of_pairs = np.flatnonzero(right < 0), np.flatnonzero(right >= 0)
     order = single_array(table["order"]).take(number_array(of_rows))
     row = left[of_rows][array_values(pc.array_sort_indices(order))]
-    # Where each row stands in order.
     sort = np.argsort(row)
     ends = [sort[np.searchsorted(row[sort], side[of_pairs])] for side in (left, right)]
     linked = link_rows(ends[0], ends[1], len(row), "star")
@@ -221,9 +220,11 @@ def link_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 @dataclass(frozen=True)
 class LinkTask:
-    """Whole components with what it takes to link them → left, right (the one it goes under),
-    distance, similarity of each row that goes under another. Rows of different components are not
-    near: all that came to a task are linked at once, by the local engine, in order."""
+    """Task: links whole components by texts or fingerprints. Returns left, right (its
+    representative), distance, similarity of each row under another.
+
+    Rows of different components are not near, so one call of the local engine links them all.
+    """
 
     request: SparkRequest
 
@@ -237,7 +238,7 @@ class LinkTask:
         table = table.take(pc.sort_indices(table, sort_keys=[("order", "ascending")]))
         row, question = array_values(table["row"]), self.request.question
         if question.radius is not None:
-            values = fingerprint_words(byte_rows(table["made"], self.request.code_bytes))
+            values = fingerprint_words(byte_rows(table["content"], self.request.code_bytes))
             all_of = Fingerprints(values, np.ones(len(row), dtype=bool), self.request.recipe)
             labels = clusters(all_of, question.radius, linkage="star", threads=1)
             joined = np.flatnonzero(labels != np.arange(len(row)))
@@ -246,37 +247,39 @@ class LinkTask:
             yield verdict_batch(row[joined], row[labels[joined]], apart, unknown)
             return
         corpus = memory_corpus(
-            string_column(table["made"]), self.request.recipe, question, threads=1
+            string_column(table["content"]), self.request.recipe, question, threads=1
         )
         found = LocalEngine().match(corpus, question, threads=1).clusters("star")
         joined = np.flatnonzero(found.labels != np.arange(len(row)))
-        # Every link of a star was judged.
+        # Every link of a star has been verified.
         verdicts = found.distance[joined], found.similarity[joined]
         yield verdict_batch(row[joined], row[found.labels[joined]], *verdicts)
 
 
 def link_by_fingerprints(rows: Rows, members: DataFrame) -> DataFrame:
-    """The same by radius, by fingerprints."""
+    """Link stars by fingerprints."""
     from pyspark.sql import functions as F
 
-    own = rows.table.select("row", "order", F.col("fingerprint").alias("made"))
+    own = rows.table.select("row", "order", F.col("fingerprint").alias("content"))
     return _run_link_task(
-        rows, members.join(own, "row"), rows.units * (rows.request.code_bytes + 32)
+        rows, members.join(own, "row"), rows.distinct_count * (rows.request.code_bytes + 32)
     )
 
 
 def link_by_texts(rows: Rows, members: DataFrame, texts: DataFrame) -> DataFrame:
-    """The same by texts, each of which comes to the task of its component."""
+    """Link stars by texts; each text comes to the task of its component."""
     from pyspark.sql import functions as F
 
     placed = members.join(rows.table.select("row", "order", "bytes"), "row")
     total = placed.agg(F.sum("bytes")).toArrow().column(0)[0].as_py() or 0
-    return _run_link_task(rows, placed.join(texts.withColumnRenamed("text", "made"), "row"), total)
+    return _run_link_task(
+        rows, placed.join(texts.withColumnRenamed("text", "content"), "row"), total
+    )
 
 
 def _run_link_task(rows: Rows, placed: DataFrame, size: int) -> DataFrame:
     return (
-        placed.select("row", "root", "order", "made")
+        placed.select("row", "root", "order", "content")
         .repartition(rows.request.limits.tasks(size), "root")
         .mapInArrow(LinkTask(rows.request), VERDICT_SCHEMA)
         .toDF(*LINK_COLUMNS)

@@ -1,7 +1,7 @@
-"""Records of keys, many to a row: a row costs Spark's JVM more than the bytes in it.
+"""Key records, packed many to a Spark row: on the JVM a row costs more than its bytes.
 
-Each record goes to a slice by its key, and a row holds the records of a slice that a task has made.
-Spark deals slices to tasks, so all records of a key, and of a part of it, come to one task.
+A record belongs to a slice, the hash of its key. A Spark row has the records of one slice from one
+task. Spark shuffles by slice, so all records of a key, or of a part of it, arrive in one task.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PACKED_SCHEMA = "slice int, key binary, part binary, side binary, row binary, compared binary"
-# Slices for each task: Spark deals them by hash, and of many the shares are more even.
+# Slices per task. Spark distributes slices by hash: more slices make more even tasks.
 SLICES_PER_TASK, MIN_SLICES_PER_TASK, MANY_SLICES = 16, 4, 1 << 16
-# Records that are packed at once, and how many of each slice that should be.
+# Records packed at a time, and the number of each slice to aim for.
 MIN_PACKED_RECORDS, MAX_PACKED_RECORDS, RECORDS_PER_SLICE = 1 << 18, 1 << 21, 64
-# Bytes of a record beside what is compared.
+# Bytes of a record besides the registers or fingerprint.
 RECORD_OVERHEAD_BYTES = 21
 
 
 class PackedRecords(NamedTuple):
-    """Rows under their keys.
+    """Records: a row under one of its keys.
 
-    part      of a bucket that is cut, else 0
-    side      of the row there
-    compared  registers, or a fingerprint, a row each
+    part      part of a bucket that is split into blocks, else 0
+    side      side of the row in that part
+    compared  registers or fingerprint of each row
     """
 
     key: NDArray[np.uint64]
@@ -43,9 +43,9 @@ class PackedRecords(NamedTuple):
 
 
 class KeyedRows(NamedTuple):
-    """The same before what is compared is written once for each key.
+    """Records before packing: rows and what is compared are not repeated for each key.
 
-    at        for each record the place of its row in `row` and `compared`
+    at        for each record the index of its row in `row` and `compared`
     """
 
     key: NDArray[np.uint64]
@@ -57,7 +57,7 @@ class KeyedRows(NamedTuple):
 
 
 def slice_count(tasks: int) -> int:
-    """Slices to be dealt to so many tasks."""
+    """Return the number of slices for `tasks` tasks."""
     if tasks == 1:
         return 1
     return max(MIN_SLICES_PER_TASK * tasks, min(SLICES_PER_TASK * tasks, MANY_SLICES))
@@ -65,10 +65,7 @@ def slice_count(tasks: int) -> int:
 
 @dataclass(frozen=True)
 class Packer:
-    """Packs records into rows: the number of a slice, and the columns of its records.
-
-    slices  how many there are
-    """
+    """Packs records into Spark rows: the number of a slice, and the columns of its records."""
 
     slices: int
 
@@ -91,13 +88,13 @@ class Packer:
         starts = np.cumsum([0, *(len(some.row) for some in made)]).tolist()
         at = np.concatenate([some.at + start for some, start in zip(made, starts, strict=False)])
         slices = self._slice(key, part)
-        # Numbers of 16 bits are sorted in linear time.
+        # NumPy sorts 16-bit numbers in linear time.
         narrow = slices.astype(np.uint16) if self.slices <= 1 << 16 else slices
         sort = np.argsort(narrow, kind="stable")
         at = at[sort]
         row = np.concatenate([some.row for some in made])[at]
         compared = np.concatenate([some.compared for some in made])
-        # Whole rows are moved, not byte by byte.
+        # As one void value per row: rows are moved whole, not byte by byte.
         compared = compared.view(f"V{compared.shape[1]}").reshape(-1)[at]
         counts = np.bincount(slices, minlength=1)
         filled = np.flatnonzero(counts)
@@ -125,7 +122,7 @@ class Packer:
 
 
 def unpack_records(table: pa.Table, width: int) -> PackedRecords:
-    """All records that came to a task."""
+    """Return all records of a task."""
     key, part, side, row, compared = (column_bytes(table[name]) for name in PackedRecords._fields)
     rows = compared.reshape(-1, width)
     return PackedRecords(key.view("<u8"), part.view("<u4"), side, row.view("<i8"), rows)

@@ -1,6 +1,8 @@
-"""Where a Spark is said to be, and whether one answers there.
+"""Probes of Spark before a job: the address of the master, the memory and Python of the workers.
 
-Spark itself would try for minutes, or for ever, where something else listens.
+Spark itself retries for minutes, or forever, if something else listens at an address, and waits
+forever for a Python worker that starts and does not answer. A job may run for days, so only the
+probe has a time limit: a first task that loads neardup. The wait for an executor has none.
 """
 
 from __future__ import annotations
@@ -20,15 +22,15 @@ if TYPE_CHECKING:
 
 
 SAIL = "sail"
-# Ports that are meant where none is given.
+# Default ports.
 DEFAULT_PORTS = {"sc": 15002, "spark": 7077, "k8s": 443}
-# Seconds to wait for a server to answer at all.
+# Seconds to wait for the first response of a server.
 CONNECT_TIMEOUT = 10.0
 MASTER_PATTERN = re.compile(
     r"local(?:\[[^\]]*\])?|local-cluster\[[^\]]*\]|yarn|(?:spark|k8s|sc)://\S+"
 )
-# A request of Spark's own protocol for a stream that nobody has: the length of the frame with these
-# eight bytes, the kind, the length of the name, the name. Whoever speaks it answers with a frame.
+# A request of Spark's RPC protocol for a stream that does not exist: length of the frame including
+# these eight bytes, message type, length of the name, name. A master responds with a frame.
 PROBE_STREAM = b"/files/neardup"
 PROBE_REQUEST = struct.pack(">qBi", 13 + len(PROBE_STREAM), 6, len(PROBE_STREAM)) + PROBE_STREAM
 MESSAGE_TYPES = range(12)
@@ -36,60 +38,60 @@ MAX_FRAME_BYTES = 1 << 20
 
 
 def check_master(master: str | None) -> None:
-    """Refuses what no Spark can be reached by, before anything is imported."""
+    """Raise ValueError for an invalid master, before anything is imported."""
     if master in (None, SAIL) or MASTER_PATTERN.fullmatch(str(master)):
         return
     raise ValueError(
         f"master is {master!r}; use sc://HOST:PORT (Spark Connect), local[*], spark://HOST:PORT, "
-        f"yarn, k8s://HOST:PORT, or {SAIL} for a server in this process"
+        f"yarn, k8s://HOST:PORT, or {SAIL} (pysail in this process)"
     )
 
 
 def check_reachable(master: str) -> str:
-    """The host of a URL, if a Spark of that kind listens there."""
+    """Return the host of a master; raise SparkFailedError if no such Spark listens there."""
     url = urlsplit(master.removeprefix("k8s://") if master.startswith("k8s://https://") else master)
     scheme = master.partition("://")[0]
     try:
-        # A master may have several addresses, one of which leads.
+        # A highly available master has several addresses; Spark finds the leader.
         host, port = url.hostname, None if "," in url.netloc else url.port
     except ValueError as error:
         raise NoSparkError(f"--master {master}: {error}") from error
     if "," in url.netloc:
         return ""
     if not host:
-        raise NoSparkError(f"--master {master} names no host; write {scheme}://HOST:PORT")
+        raise NoSparkError(f"--master {master} has no host; use {scheme}://HOST:PORT")
     port = port or DEFAULT_PORTS[scheme]
     try:
         with socket.create_connection((host, port), CONNECT_TIMEOUT) as connection:
             said = _probe_master(connection) if scheme == "spark" else ""
     except OSError as error:
         raise SparkFailedError(
-            f"--master {master}: nothing answers at {host} port {port} "
+            f"--master {master}: cannot connect to {host} port {port} "
             f"({error.strerror or error}); is Spark running there?"
         ) from error
     if scheme == "sc":
         said = _probe_connect(master)
     if said:
-        what = "a master of Spark" if scheme == "spark" else "a server of Spark Connect"
+        what = "a Spark master" if scheme == "spark" else "a Spark Connect server"
         raise SparkFailedError(
-            f"--master {master}: what listens at {host} port {port} is not {what} ({said}); "
+            f"--master {master}: the server at {host} port {port} is not {what} ({said}); "
             + WAYS_OUT[scheme]
         )
     return host
 
 
 WAYS_OUT = {
-    "spark": "a master's port is 7077 unless set otherwise, its page's 8080",
-    "sc": "its port is 15002 unless set otherwise; behind TLS write sc://HOST:PORT/;use_ssl=true",
+    "spark": "the default port of a master is 7077, that of its web page 8080",
+    "sc": "the default port is 15002; with TLS use sc://HOST:PORT/;use_ssl=true",
 }
 
 
 def _silent() -> str:
-    return f"it said nothing for {CONNECT_TIMEOUT:g} seconds"
+    return f"no response within {CONNECT_TIMEOUT:g} seconds"
 
 
 def _probe_master(connection: socket.socket) -> str:
-    """What is wrong with the answer to a request that any master answers, if something is."""
+    """Send a request that any master answers; return what is wrong with the response, or ""."""
     end = time.monotonic() + CONNECT_TIMEOUT
     answer = b""
     try:
@@ -103,18 +105,18 @@ def _probe_master(connection: socket.socket) -> str:
     except TimeoutError:
         return _silent()
     except OSError:
-        # It hung up, as one that wants TLS does: for Spark to find out.
+        # A server that expects TLS hangs up: leave it to Spark.
         return ""
     if len(answer) < 9 or answer[:2] == b"\x15\x03":
         return ""
     length, kind = struct.unpack_from(">qB", answer)
     is_frame = 9 <= length <= MAX_FRAME_BYTES and kind in MESSAGE_TYPES
-    return "" if is_frame else "it speaks another protocol"
+    return "" if is_frame else "unknown protocol"
 
 
 def _probe_connect(master: str) -> str:
-    """What is wrong with a server of gRPC, if something is: it is one when it has greeted, whatever
-    time its first answer takes. The client is loaded already."""
+    """Return what is wrong with a gRPC server, or "". A completed handshake suffices: the first
+    response may take longer. The client is already imported."""
     import grpc
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
@@ -122,57 +124,52 @@ def _probe_connect(master: str) -> str:
     try:
         grpc.channel_ready_future(channel).result(timeout=CONNECT_TIMEOUT)
     except grpc.FutureTimeoutError:
-        return f"no greeting of gRPC in {CONNECT_TIMEOUT:g} seconds"
+        return f"no gRPC handshake within {CONNECT_TIMEOUT:g} seconds"
     finally:
         channel.close()
     return ""
 
 
-# A first task that only loads neardup: whether workers can do anything at all.
-#
-# Spark waits for ever for a Python worker that starts and never answers. A job may run for days, so
-# only this task, which has nothing to do, has a limit; the wait for a machine to run it has none.
-
-# Seconds that the task may run: Spark unpacks an environment that was shipped in it.
+# Seconds that the probe may run. It includes unpacking a shipped environment.
 PROBE_TIMEOUT = 180.0
-# Seconds after which somebody should know that it waits for a machine.
+# Seconds without an executor after which the user is notified.
 WAIT_NOTE_SECONDS = 20.0
 MEMORY_SETTING = "spark.executor.pyspark.memory"
-# Measured: with 512m Python, NumPy and Arrow cannot be loaded, and with less Python may not even
-# say so but try for ever.
+# Measured: with 512m Python, NumPy and Arrow cannot be loaded; with less, Python may retry forever
+# without a message.
 MIN_WORKER_BYTES = 640 << 20
 SIZE_UNITS = {"": 1 << 20, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 def load_neardup(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """For `mapInArrow`: gives back what came, with all loaded that later tasks need."""
+    """Task: returns its input, after importing all that later tasks need."""
     import neardup.near.corpus  # noqa: F401
 
     yield from batches
 
 
 def check_worker_memory(spark: Any) -> None:
-    """Refuses a limit under which no worker can begin."""
+    """Raise SparkFailedError if the memory limit of workers is too small to start one."""
     said = spark.conf.get(MEMORY_SETTING, None)
     found = re.fullmatch(r"(\d+)([bkmgt]?)b?", str(said or "").strip().lower())
     if found and 0 < int(found[1]) * SIZE_UNITS[found[2]] < MIN_WORKER_BYTES:
         raise SparkFailedError(
-            f"{MEMORY_SETTING} is {said}, and a worker needs at least 640m to load "
+            f"{MEMORY_SETTING} is {said}, but a worker needs at least 640m to load "
             "Python, NumPy and Arrow; raise it, or remove the setting"
         )
 
 
 def check_workers(spark: Any, note: Callable[[str], object] | None = None) -> None:
-    """Runs the task, beside a JVM of our own."""
+    """Run the probe task, in a classic session."""
     watch = ProbeTimer(spark.sparkContext.statusTracker(), note)
     one = spark.range(0, 1, 1, 1)
     wait_for(lambda: one.mapInArrow(load_neardup, "id long").collect(), watch)
 
 
 class ProbeTimer:
-    """How long the one task of a session runs already, or waits for a machine.
+    """Raises SparkFailedError when the probe task has run too long.
 
-    note  is told once that it waits
+    note  called once if no executor is assigned for a while
     """
 
     def __init__(self, tracker: Any, note: Callable[[str], object] | None = None) -> None:
@@ -183,7 +180,7 @@ class ProbeTimer:
 
     def __call__(self) -> None:
         now = time.monotonic()
-        if not self._runs():
+        if not self._is_running():
             self._since = None
             if self._note is not None and now - self._began > WAIT_NOTE_SECONDS:
                 self._note(
@@ -199,6 +196,6 @@ class ProbeTimer:
                 "seconds; check that PYSPARK_PYTHON has neardup and that workers have enough memory"
             )
 
-    def _runs(self) -> bool:
+    def _is_running(self) -> bool:
         stages = map(self._tracker.getStageInfo, self._tracker.getActiveStageIds())
         return any(stage is not None and stage.numActiveTasks for stage in stages)

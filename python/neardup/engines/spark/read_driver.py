@@ -1,8 +1,8 @@
-"""Inputs read on the workers of Spark: cut into units here, and put in order again.
+"""The driver's side of reading inputs on workers: splits files into units, orders the results.
 
-What a local job would have read comes back batch by batch: ids, places, what was made of the texts,
-and the texts themselves where they cannot be read again in place. The driver holds a round of them
-at a time.
+A `DistributedReader` yields the batches that a local job would read: ids, spans, sketches or
+fingerprints, and the texts that cannot be read again in place. The driver holds one round of units
+at a time. `read_worker` is the workers' side.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ if TYPE_CHECKING:
     from neardup.engines.spark.session import SparkConnection
     from neardup.files.reading.batch import Batch, Note, Report
 
-# Bytes of one unit of a file that can be cut.
+# Bytes of a unit of a file that can be split.
 PART_BYTES = 8 << 20
-# A file that cannot be cut is read by the driver if more bytes of it would come back at once.
+# The driver reads a file that cannot be split if more bytes of it would come back at once.
 MAX_WHOLE_BYTES = 256 << 20
-# About the bytes that come back in a round, and units of one. A JVM has a gigabyte unless it was
-# given more, and holds them more than once.
+# Approximate bytes that come back in a round, and maximum units. A JVM holds them more than once,
+# and has a gigabyte by default.
 ROUND_BYTES = 128 << 20
 MAX_ROUND_UNITS = 4096
-# Bytes that come back for each of a file, before any has come: ids, places and sketches of what
-# stays in its file; these and texts; the same of texts that were packed.
+# Initial estimates of the bytes that come back per byte of a file: without texts, which are read
+# again in place; with texts; with texts of a compressed file.
 IN_PLACE_GROWTH, TEXT_GROWTH, PACKED_GROWTH = 1.5, 2.5, 6.0
-# What is not known takes so much of a round.
+# A file of unknown size takes this share of a round.
 UNKNOWN_SHARE = 1 / 8
-# Kinds of URL that Spark does not read itself.
+# Schemes of URLs that Spark does not read itself.
 OTHER_SCHEMES = ("http", "https", "hf", "sftp", "ftp", "github")
 BINARY_FORMAT = "binaryFile"
 
 
 def is_spark_url(path: str) -> bool:
-    """Whether a URL is for Spark to read: s3a://, hdfs://, abfss:// and the like."""
+    """Return whether Spark reads this URL: s3a://, hdfs://, abfss:// and the like."""
     return is_url(path) and path.partition("://")[0].lower() not in OTHER_SCHEMES
 
 
 def expand_inputs(session: SparkConnection, names: Sequence[str]) -> list[str]:
-    """Folders and patterns of Spark's storage replaced by the files they hold."""
+    """Replace folders and patterns in Spark's storage by their files."""
     found: list[str] = []
     for name in names:
         if not is_spark_url(name):
@@ -72,7 +72,7 @@ def expand_inputs(session: SparkConnection, names: Sequence[str]) -> list[str]:
         elif glob.has_magic(name) or not format_by_name(name):
             inside = [path for path in _list_files(session, name) if is_known(path)]
             if not inside:
-                raise ValueError(f"{name_of(name)}: no file to read there")
+                raise ValueError(f"{name_of(name)}: no readable file found")
             found += inside
         else:
             found.append(name)
@@ -81,7 +81,7 @@ def expand_inputs(session: SparkConnection, names: Sequence[str]) -> list[str]:
 
 @contextmanager
 def opened_by_spark(session: SparkConnection) -> Iterator[None]:
-    """In here this process reads what is in Spark's storage through Spark."""
+    """Read files in Spark's storage through Spark in the `with` block."""
 
     def opened(url: str) -> Any:
         return _open_url(session, url) if is_spark_url(url) else None
@@ -94,40 +94,41 @@ def opened_by_spark(session: SparkConnection) -> Iterator[None]:
 class InputUnit:
     """A file, or part of one.
 
-    stop   -1 for a whole file
-    size   in bytes; 0 where it is not known
-    grows  by how much of it comes back, as far as one can tell beforehand
+    stop    -1 for a whole file
+    growth  estimated bytes that come back per byte
+    size    in bytes; 0 if unknown
     """
 
     path: str
     start: int
     stop: int
     in_place: bool
-    grows: float
+    growth: float
     size: int
 
 
 class DistributedReader:
-    """The files of a job, read by workers.
+    """Reads the files of a job on workers.
 
-    most_in_place  files whose texts may stay where they are
+    skip          whether the driver does not need a file at all
+    max_in_place  maximum number of files whose texts are read again in place
     """
 
     def __init__(
         self,
         session: SparkConnection,
         files: Sequence[str],
-        work: ReadSettings,
+        settings: ReadSettings,
         *,
         skip: Callable[[str], bool],
-        most_in_place: int,
+        max_in_place: int,
     ) -> None:
         self._session = session
-        self._work = work
-        self._files = [[] if skip(path) else self._cut(path) for path in files]
+        self._settings = settings
+        self._files = [[] if skip(path) else self._split_file(path) for path in files]
         in_place = [units for units in self._files if units and units[0].in_place]
-        for units in in_place[most_in_place:]:
-            units[:] = [replace(unit, in_place=False, grows=TEXT_GROWTH) for unit in units]
+        for units in in_place[max_in_place:]:
+            units[:] = [replace(unit, in_place=False, growth=TEXT_GROWTH) for unit in units]
         # Units get numbers in the order of files.
         self._starts = [0]
         for units in self._files:
@@ -135,16 +136,16 @@ class DistributedReader:
         self._units = [unit for units in self._files for unit in units]
         self._lines = self._count_lines()
         self._next = 0
-        # By how much units of each kind have grown in the rounds before.
+        # Measured growth of units, by their estimate.
         self._growth: dict[float, float] = {}
         self._read: dict[int, deque[Any]] = {}
 
     def has(self, number: int) -> bool:
-        """Whether workers read the file of this number."""
+        """Return whether workers read the file with this number; else the driver has to."""
         return bool(self._files[number])
 
-    def _cut(self, path: str) -> list[InputUnit]:
-        """The units of a file; none if the driver has to read it itself."""
+    def _split_file(self, path: str) -> list[InputUnit]:
+        """Split a file into units; none if the driver has to read it."""
         if is_url(path):
             return [InputUnit(path, 0, -1, False, TEXT_GROWTH, 0)] if is_spark_url(path) else []
         if path == STDIN:
@@ -163,25 +164,25 @@ class DistributedReader:
                     )
                     for start, stop in itertools.pairwise(cuts)
                 ]
-            grows = PACKED_GROWTH if packing(path) else TEXT_GROWTH
-            if size * grows <= MAX_WHOLE_BYTES:
-                return [InputUnit(path, 0, -1, False, grows, size)]
+            growth = PACKED_GROWTH if packing(path) else TEXT_GROWTH
+            if size * growth <= MAX_WHOLE_BYTES:
+                return [InputUnit(path, 0, -1, False, growth, size)]
         return []
 
     def _is_plain_jsonl(self, path: str) -> bool:
-        reading = self._work.reading
+        reading = self._settings.reading
         if format_of(path, reading) != "jsonl" or not is_plain_file(path):
             return False
         with streams.open_stored(path, reading) as file:
             return file.is_plain
 
     def _count_lines(self) -> list[int]:
-        """How many lines of its file are before each unit."""
+        """Return the number of lines before each unit in its file."""
         before = [0] * len(self._units)
         parts = [at for at, unit in enumerate(self._units) if unit.stop >= 0]
         if parts:
             counted = dict.fromkeys(parts, 0)
-            for row in self._run(parts, count_lines(self._work)):
+            for row in self._run(parts, count_lines(self._settings)):
                 counted[row["unit"]] = int(row["payload"])
             for at in parts:
                 if self._units[at].start:
@@ -189,7 +190,7 @@ class DistributedReader:
         return before
 
     def _run(self, units: Sequence[int], task: Any) -> list[Any]:
-        """What workers give back of these units, in order."""
+        """Run a task on these units; return its pieces in order."""
         if not units:
             return []
         import pyarrow as pa
@@ -217,7 +218,7 @@ class DistributedReader:
         return wait_for(read)
 
     def _run_contents(self, units: Sequence[int]) -> list[Any]:
-        """The same of files whose bytes Spark reads."""
+        """Read files whose bytes Spark reads; return the pieces in order."""
 
         def read() -> list[Any]:
             frame = None
@@ -226,18 +227,20 @@ class DistributedReader:
                 frame = one if frame is None else frame.unionAll(one)
             if frame is None:
                 return []
-            return _sort_pieces(frame.mapInArrow(read_contents(self._work), PIECE_SCHEMA).collect())
+            return _sort_pieces(
+                frame.mapInArrow(read_contents(self._settings), PIECE_SCHEMA).collect()
+            )
 
         return wait_for(read)
 
     def _weight(self, unit: InputUnit) -> float:
-        """Bytes that come back of a unit, about."""
+        """Estimate the bytes that come back of a unit."""
         if not unit.size:
             return ROUND_BYTES * UNKNOWN_SHARE
-        return unit.size * self._growth.get(unit.grows, unit.grows)
+        return unit.size * self._growth.get(unit.growth, unit.growth)
 
-    def _read_on(self) -> None:
-        """The next round."""
+    def _read_round(self) -> None:
+        """Read the next round of units."""
         units: list[int] = []
         weight = 0.0
         while self._next < len(self._units) and len(units) < MAX_ROUND_UNITS:
@@ -251,36 +254,36 @@ class DistributedReader:
         for at in units:
             self._read[at] = deque()
         for row in [
-            *self._run(plain, read_units(self._work)),
+            *self._run(plain, read_units(self._settings)),
             *self._run_contents(of_spark),
         ]:
             self._read[row["unit"]].append(row)
-        self._learn(units)
+        self._update_growth(units)
 
-    def _learn(self, units: Sequence[int]) -> None:
-        """From what came back of a round, how much the next one may hold."""
+    def _update_growth(self, units: Sequence[int]) -> None:
+        """Measure the growth of the units of a round, to size the next one."""
         sent: Counter[float] = Counter()
-        came: Counter[float] = Counter()
+        received: Counter[float] = Counter()
         for at in units:
             unit = self._units[at]
             if unit.size:
-                sent[unit.grows] += unit.size
-                came[unit.grows] += sum(len(row["payload"]) for row in self._read[at])
+                sent[unit.growth] += unit.size
+                received[unit.growth] += sum(len(row["payload"]) for row in self._read[at])
         for kind, size in sent.items():
-            # What comes next may be of another kind: short records after long ones. Then a round is
-            # a few times as large as it should be, and not more.
-            self._growth[kind] = max(came[kind] / size, kind / 4)
+            # The next units may differ, as short records after long ones. The lower limit keeps a
+            # round within a few times its size.
+            self._growth[kind] = max(received[kind] / size, kind / 4)
 
     def batches(
         self, number: int, report: Report, note: Note, progress: Callable[[int], object]
     ) -> Iterator[Batch]:
-        """The batches of a file, as its reader gives them, with what was made of them."""
+        """Yield the batches of a file as a local reader does, with sketches or fingerprints."""
         units = range(self._starts[number], self._starts[number + 1])
-        task = Task(self._units[units[0]].path, self._work.reading, report, note)
-        places = MissingIds(task) if len(units) > 1 else None
+        task = Task(self._units[units[0]].path, self._settings.reading, report, note)
+        missing_ids = MissingIds(task) if len(units) > 1 else None
         for unit in units:
             while unit not in self._read:
-                self._read_on()
+                self._read_round()
             for kind, payload in _join_pieces(self._read.pop(unit)):
                 if kind == "problem":
                     report(Unreadable(*json.loads(payload)))
@@ -290,12 +293,12 @@ class DistributedReader:
                     task.odd_ids.see(*json.loads(payload))
                 else:
                     batch = unpack_batch(payload)
-                    if places is not None:
-                        places.see(batch)
+                    if missing_ids is not None:
+                        missing_ids.see(batch)
                     yield batch
             progress(self._units[unit].size)
-        if places is not None:
-            places.tell()
+        if missing_ids is not None:
+            missing_ids.tell()
 
 
 def _sort_pieces(rows: list[Any]) -> list[Any]:
@@ -303,7 +306,7 @@ def _sort_pieces(rows: list[Any]) -> list[Any]:
 
 
 def _join_pieces(rows: deque[Any]) -> Iterator[tuple[str, bytes]]:
-    """Pieces put together."""
+    """Join pieces; yield kind and payload."""
     parts: list[bytes] = []
     while rows:
         row = rows.popleft()
@@ -314,7 +317,7 @@ def _join_pieces(rows: deque[Any]) -> Iterator[tuple[str, bytes]]:
 
 
 def _file_contents(session: SparkConnection, url: str, number: int) -> Any:
-    """A DataFrame of one file: unit, path, start, line, content."""
+    """Return a DataFrame of one file: unit, path, start, line, content."""
     from pyspark.sql import functions
 
     files = session.spark.read.format(BINARY_FORMAT).load(url)
@@ -328,7 +331,7 @@ def _file_contents(session: SparkConnection, url: str, number: int) -> Any:
 
 
 def _open_url(session: SparkConnection, url: str) -> Any:
-    """The bytes of one file, here."""
+    """Return a stream of the bytes of one file, on the driver."""
     files = session.spark.read.format(BINARY_FORMAT)
     rows = wait_for(lambda: files.load(url).select("content").collect())
     if not rows:
@@ -337,14 +340,14 @@ def _open_url(session: SparkConnection, url: str) -> Any:
 
 
 def _list_files(session: SparkConnection, url: str) -> Sequence[str]:
-    """The files that a folder or a pattern of Spark's storage holds, sorted."""
+    """Return the files of a folder or pattern in Spark's storage, sorted."""
     files = session.spark.read.format(BINARY_FORMAT).option("recursiveFileLookup", "true")
     rows = wait_for(lambda: files.load(url).select("path").collect())
     scheme = url.partition("://")[0]
     found = []
     for row in rows:
         path = str(row["path"])
-        # Some tell the path alone, or one slash after the scheme.
+        # Some engines return the path alone, or one slash after the scheme.
         rest = path.partition(":")[2] if path.startswith(f"{scheme}:") else path
         rest = (
             rest

@@ -1,7 +1,6 @@
-"""Pieces of the inputs that workers read, and what they give back of each.
+"""The workers' side of reading inputs: units of files in, pieces of batches out.
 
-Runs on workers: it reads with the readers of local jobs, so that ids, lines, spans and what is
-unreadable are the same.
+It uses the readers of local jobs, so ids, lines, spans and unreadable records are the same.
 """
 
 from __future__ import annotations
@@ -30,24 +29,24 @@ from neardup.text.recipe import Recipe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What a worker is told of a unit. Names need not be UTF-8.
+# A unit to read. Paths need not be UTF-8.
 UNIT_SCHEMA = "unit long, path binary, start long, stop long, line long, in_place boolean"
-# What it gives back: pieces in order. A kind is "batch", "problem", "note", "odd" or "lines".
+# Pieces of results, in order. A kind is "batch", "problem", "note", "odd" or "lines".
 PIECE_SCHEMA = "unit long, at long, kind string, more boolean, payload binary"
-# Bytes of a piece: a message of a server holds some of them.
+# Maximum bytes of a piece: several fit into a message of a server.
 PIECE_BYTES = 8 << 20
 READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class ReadSettings:
-    """What all workers know.
+    """Settings of the job, pickled into every task.
 
-    version    of neardup here: another one may read in another way
-    driver     this process: others leave the cores to Spark
-    folder     where names of files are from
-    formats    all that are registered: to unpickle them imports, and so registers, those of
-               higher packages in the worker
+    version    of neardup on the driver: another version may read in another way
+    driver     host and process of the driver: other processes leave the cores to Spark
+    folder     current directory of the driver, for relative paths
+    formats    all registered formats: unpickling them imports, and so registers, those of higher
+               packages in the worker
     """
 
     reading: Reading
@@ -59,23 +58,23 @@ class ReadSettings:
     formats: tuple[Format, ...] = field(default_factory=lambda: tuple(all_formats().values()))
 
     @property
-    def making(self) -> Precompute | None:
-        """What may be made of texts where they lie: not with a hash that only Python can call."""
+    def precompute(self) -> Precompute | None:
+        """What readers compute from texts in place; None for a hash that only Python can call."""
         sketched = self.question.similarity is not None
         if not sketched and callable(self.recipe.hash):
             return None
         return Precompute(self.recipe.pipeline, sketched)
 
-    def check(self) -> None:
-        """Refuses to work with other code, and leaves the cores to Spark's tasks."""
+    def check_worker(self) -> None:
+        """Raise WorkerError for another version of neardup; leave the cores to Spark's tasks."""
         if _core.__version__ != self.version:
             raise WorkerError(
-                f"a worker has neardup {_core.__version__}, and this is {self.version}; install "
-                "the same version on all machines"
+                f"a worker has neardup {_core.__version__}, but the driver has {self.version}; "
+                "install the same version on all machines"
             )
         if _process() != self.driver:
             os.environ.setdefault("RAYON_NUM_THREADS", "1")
-            # What is named from there is then found here, where it is there at all.
+            # Relative paths then name the same files, if the worker has that directory.
             with suppress(OSError):
                 os.chdir(self.folder)
 
@@ -85,9 +84,9 @@ def _process() -> tuple[str, int]:
 
 
 class LineRange:
-    """Whole lines of a file: those that begin in [start, stop). As `Stored` for `blocks`.
+    """The lines of a file that begin in [start, stop), as a byte stream for `blocks`.
 
-    position  of the file, so that only its first bytes are looked at as such
+    position  in the file, so that only its first bytes are checked for a byte order mark
     """
 
     encoding = None
@@ -101,7 +100,7 @@ class LineRange:
         self.begin = self._next_line(start)
         self.position = self.begin
         self._raw.seek(self.begin)
-        # A line that began before belongs to whoever has its beginning.
+        # A line that began earlier belongs to the unit with its beginning.
         self._ended = start > 0 and self.begin >= stop
 
     def _next_line(self, start: int) -> int:
@@ -116,7 +115,7 @@ class LineRange:
         return at
 
     def read(self, size: int) -> bytes:
-        """As many bytes as asked for, up to the end of the last line."""
+        """Read up to `size` bytes, not beyond the end of the last line."""
         if self._ended:
             return b""
         data: bytes = self._raw.read(size)
@@ -124,23 +123,23 @@ class LineRange:
         if not data:
             self._ended = True
         elif len(data) > last and (end := data.find(b"\n", max(last, 0))) >= 0:
-            # The line that holds the last byte ends here.
+            # The line with the last byte of the range ends here.
             data, self._ended = data[: end + 1], True
         self.position += len(data)
         return data
 
 
 def count_lines(
-    work: ReadSettings,
+    settings: ReadSettings,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """For `mapInArrow`: how many lines each part has."""
+    """Return a task that counts the lines of each unit."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        work.check()
+        settings.check_worker()
         for unit in _unit_rows(batches):
             lines = 0
             with _open_file(unit) as raw:
-                part = LineRange(raw, "", unit["start"], unit["stop"], work.reading)
+                part = LineRange(raw, "", unit["start"], unit["stop"], settings.reading)
                 while data := part.read(READ_BYTES):
                     lines += data.count(b"\n")
             yield _piece_batch(unit["unit"], 0, "lines", str(lines).encode())
@@ -149,27 +148,27 @@ def count_lines(
 
 
 def read_units(
-    work: ReadSettings,
+    settings: ReadSettings,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """For `mapInArrow`: the records of each unit."""
+    """Return a task that reads the records of each unit."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        work.check()
+        settings.check_worker()
         for unit in _unit_rows(batches):
-            yield from _read_unit(work, unit)
+            yield from _read_unit(settings, unit)
 
     return read
 
 
 def read_contents(
-    work: ReadSettings,
+    settings: ReadSettings,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The same of files whose bytes come through Spark: unit, path, content."""
+    """Return a task that reads files whose bytes come through Spark: unit, path, content."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import io
 
-        work.check()
+        settings.check_worker()
         for unit in _unit_rows(batches):
             path, content = os.fsdecode(unit["path"]), unit.pop("content")
 
@@ -177,7 +176,7 @@ def read_contents(
                 return io.BytesIO(content) if name == path else None
 
             with using_opener(opened):
-                yield from _read_unit(work, {**unit, "stop": -1, "in_place": False})
+                yield from _read_unit(settings, {**unit, "stop": -1, "in_place": False})
 
     return read
 
@@ -193,13 +192,13 @@ def _open_file(unit: dict[str, Any]) -> Any:
         return open(path, "rb")
     except FileNotFoundError:
         raise WorkerError(
-            f"{name_of(path)}: a worker does not see this file; put it where all machines see it, "
-            "or name it by a URL that Spark reads, such as s3a:// or hdfs://"
+            f"{name_of(path)}: no such file on a worker; put it on a shared disk, or use a URL "
+            "that Spark reads, such as s3a:// or hdfs://"
         ) from None
 
 
-def _read_unit(work: ReadSettings, unit: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-    """What a unit holds, in the order in which it was read."""
+def _read_unit(settings: ReadSettings, unit: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+    """Yield the pieces of a unit in the order of reading."""
     path = os.fsdecode(unit["path"])
     waiting: list[tuple[str, bytes]] = []
 
@@ -209,17 +208,17 @@ def _read_unit(work: ReadSettings, unit: dict[str, Any]) -> Iterator[pa.RecordBa
     def note(message: str) -> None:
         waiting.append(("note", message.encode("utf-8", "backslashreplace")))
 
-    making = work.making if unit["in_place"] else None
-    task = Task(path, work.reading, report, note, None, making)
+    precompute = settings.precompute if unit["in_place"] else None
+    task = Task(path, settings.reading, report, note, None, precompute)
     is_part = unit["stop"] >= 0
     batches = (
         _part_batches(task, unit)
         if is_part
-        else read_batches(path, work.reading, report, note=note, making=task.making)
+        else read_batches(path, settings.reading, report, note=note, making=task.making)
     )
     at = 0
 
-    def told() -> Iterator[pa.RecordBatch]:
+    def flush() -> Iterator[pa.RecordBatch]:
         nonlocal at
         for kind, payload in waiting:
             yield from _split_payload(unit["unit"], at, kind, payload)
@@ -229,19 +228,19 @@ def _read_unit(work: ReadSettings, unit: dict[str, Any]) -> Iterator[pa.RecordBa
     if not is_part and "://" not in path and not os.path.lexists(path):
         _open_file(unit)
     for batch in batches:
-        yield from told()
+        yield from flush()
         yield from _split_payload(
-            unit["unit"], at, "batch", pack_batch(batch, _precompute_batch(work, batch))
+            unit["unit"], at, "batch", pack_batch(batch, _precompute_batch(settings, batch))
         )
         at += 1
     if is_part and task.odd_ids.count:
         odd = task.odd_ids
         waiting.append(("odd", json.dumps([odd.first, odd.kind, odd.count]).encode()))
-    yield from told()
+    yield from flush()
 
 
 def _part_batches(task: Task, unit: dict[str, Any]) -> Iterator[Batch]:
-    """The lines of JSON that begin in a part of a file."""
+    """Yield batches of the JSON lines that begin in a part of a file."""
     lines = unit["line"]
     known = jsonl.JsonlFile(task, None, unit["in_place"])
 
@@ -262,13 +261,13 @@ def _part_batches(task: Task, unit: dict[str, Any]) -> Iterator[Batch]:
         task.report(Unreadable(name_of(task.path), None, error.strerror or str(error)))
 
 
-def _precompute_batch(work: ReadSettings, batch: Batch) -> Precomputed:
+def _precompute_batch(settings: ReadSettings, batch: Batch) -> Precomputed:
     import numpy as np
 
     if batch.made is not None:
         return batch.made
     signal, sketches, values = precompute(
-        work.question, batch.texts, work.recipe, work.reading.threads
+        settings.question, batch.texts, settings.recipe, settings.reading.threads
     )
     offsets = np.frombuffer(batch.texts.buffers()[1], dtype=np.int64)
     bounds = offsets[batch.texts.offset : batch.texts.offset + len(batch.texts) + 1]
@@ -276,7 +275,7 @@ def _precompute_batch(work: ReadSettings, batch: Batch) -> Precomputed:
 
 
 def _split_payload(unit: int, at: int, kind: str, payload: bytes) -> Iterator[pa.RecordBatch]:
-    """Large ones in pieces."""
+    """Split a payload into pieces."""
     for start in range(0, max(len(payload), 1), PIECE_BYTES):
         some = payload[start : start + PIECE_BYTES]
         yield _piece_batch(
@@ -292,7 +291,7 @@ def _piece_batch(
     return pa.RecordBatch.from_pydict(
         {
             "unit": pa.array([unit], pa.int64()),
-            # Pieces of one payload keep their order when they are sorted.
+            # The lower bits order the pieces of one payload.
             "at": pa.array([at << 20 | part], pa.int64()),
             "kind": pa.array([kind], pa.string()),
             "more": pa.array([more], pa.bool_()),
@@ -302,7 +301,7 @@ def _piece_batch(
 
 
 def pack_batch(batch: Batch, made: Precomputed) -> bytes:
-    """A batch and what was made of it, as bytes: a stream of Arrow."""
+    """Encode a batch with its sketches or fingerprints as an Arrow stream."""
     import numpy as np
     import pyarrow as pa
 
@@ -339,7 +338,7 @@ def pack_batch(batch: Batch, made: Precomputed) -> bytes:
 
 
 def unpack_batch(payload: bytes) -> Batch:
-    """What `pack` has made of a batch."""
+    """Decode a batch of `pack_batch`."""
     import numpy as np
     import pyarrow as pa
 

@@ -1,5 +1,4 @@
-"""What is asked of a DataFrame: which columns, what counts as near, who is kept, and how large a
-task may be."""
+"""A request on a DataFrame, checked: columns, thresholds, keep policy, recipe, sizes of tasks."""
 
 from __future__ import annotations
 
@@ -17,22 +16,21 @@ from neardup.text.recipe import Recipe, as_recipe
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Bytes of keys at once where a shuffle lies in memory.
+# Bytes of keys in a shuffle at a time, if the shuffle is held in memory.
 SHUFFLE_MEMORY_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a task may be. The answer does not depend on it.
+    """Sizes of tasks. They change time and memory, not the answer.
 
-    task_bytes   bytes that come to a task, about: it holds some times as many in memory
-    bucket_rows  a key of more rows is heavy: its rows are compared in another way
-    group_rows   rows of heavy keys whose texts come to one task; more are cut into blocks
-    count_keys   keys that are counted to find heavy ones: those of all rows, or of a sample
-    few_edges    so many edges are contracted by one task
-    moved_bytes  bytes of keys that lie in a shuffle at once, about; where there are more, some
-                 tables of the plan are done after others
-                 [default: 1 GiB on pysail, which holds them in memory; elsewhere all]
+    task_bytes   approximate input bytes of a task; it needs a few times as much memory
+    bucket_rows  a key with more rows is heavy: its rows are split into blocks
+    group_rows   maximum rows of a dense group in one task; larger groups are split into blocks
+    count_keys   keys counted to find the heavy ones: all keys, or those of a sample of rows
+    few_edges    maximum edges of one task when connected components are found
+    moved_bytes  approximate bytes of keys in a shuffle at a time; more are joined in several rounds
+                 [default: 1 GiB on pysail, which holds a shuffle in memory; no limit elsewhere]
     """
 
     task_bytes: int = 32 << 20
@@ -48,19 +46,19 @@ class Limits:
                 check_int(each.name, getattr(self, each.name), 1, 2**40)
 
     def tasks(self, count: float) -> int:
-        """Tasks for so many bytes."""
+        """Return the number of tasks for `count` bytes."""
         return max(1, min(100_000, -int(-count // self.task_bytes)))
 
     def rounds(self, sizes: Sequence[float], *, in_memory: bool) -> list[range]:
-        """Which tables are done at once, if the keys of each have so many bytes: no more than fit,
-        at least one, in rounds that are about equal.
+        """Divide the tables of a plan into rounds of about equal size, each within the limit.
 
-        in_memory  whether what is moved lies in memory
+        sizes      bytes of the keys of each table; a round has at least one table
+        in_memory  whether the shuffle is held in memory
         """
         most = self.moved_bytes or (SHUFFLE_MEMORY_BYTES if in_memory else None)
         if most is None:
             return [range(len(sizes))]
-        # What is left of the division must not make a round of its own.
+        # Rounding errors must not add a round.
         share = sum(sizes) / max(1, -int(-sum(sizes) // most)) * (1 + 1e-9)
         ends, held = [0], 0.0
         for at, size in enumerate(sizes):
@@ -73,7 +71,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class SparkRequest:
-    """The whole question, checked. It goes to every task, so it is plain data."""
+    """A checked request. It is pickled into every task."""
 
     recipe: Recipe
     question: Question
@@ -86,44 +84,44 @@ class SparkRequest:
 
     @property
     def sketch(self) -> tuple[float, float]:
-        """Similarity and recall, where a similarity is asked for."""
+        """Similarity and recall, for the core. Only for requests by similarity."""
         similarity = self.question.similarity
         assert similarity is not None  # noqa: S101
         return similarity, self.question.recall
 
     @property
     def code_bytes(self) -> int:
-        """Bytes of a fingerprint in a column."""
+        """Bytes of a fingerprint in a binary column."""
         return (self.recipe.bits + 7) // 8
 
 
 def check_request(
     frame: DataFrame,
-    text_column: str,
-    id_column: str,
-    order_by: str | Sequence[str] | None,
-    *,
-    similarity: float | None = None,
-    radius: int | None = None,
-    recall: float | None = None,
-    keep: str = "first",
-    linkage: Linkage = "star",
+    columns: tuple[str, str, str | Sequence[str] | None],
+    thresholds: tuple[float | None, int | None, float | None] = (None, None, None),
     recipe: RecipeLike = None,
     limits: Limits | None = None,
+    keep: str = "first",
+    linkage: Linkage = "star",
 ) -> SparkRequest:
-    """What the user asked for, checked."""
+    """Check the arguments of a public function and return the request.
+
+    columns     text_column, id_column, order_by
+    thresholds  similarity, radius, recall
+    """
     check_frame("df", frame)
+    text_column, id_column, order_by = columns
     made = as_recipe(recipe)
     policy = Keep.parse(keep)
     check_linkage(linkage)
     if not isinstance(order_by, str | Sequence | None):
-        raise TypeError(f"order_by is {order_by!r}; pass the name of a column, or several")
+        raise TypeError(f"order_by is {order_by!r}; pass a column name or a list of them")
     by = (order_by,) if isinstance(order_by, str) else tuple(order_by or ())
     check_columns(frame, "df", text_column, id_column, *by, *filter(None, [policy.column]))
     check_text(frame, "df", text_column)
     return SparkRequest(
         made,
-        check_question(similarity, radius, recall, bits=made.bits),
+        check_question(*thresholds, bits=made.bits),
         text_column,
         id_column,
         by,
@@ -134,32 +132,32 @@ def check_request(
 
 
 def check_frame(name: str, frame: Any) -> None:
-    """Refuses what is no DataFrame of Spark."""
+    """Raise TypeError if this is not a Spark DataFrame."""
     if not all(hasattr(frame, need) for need in ("mapInArrow", "sparkSession", "schema")):
         raise TypeError(
-            f"{name} is of type {type(frame).__name__}; pass a DataFrame of Spark. For tables in "
-            "memory there is neardup.dedup_frame"
+            f"{name} is of type {type(frame).__name__}; pass a Spark DataFrame, or use "
+            "neardup.dedup_frame for tables in memory"
         )
 
 
 def check_columns(frame: DataFrame, name: str, *columns: str) -> None:
-    """Refuses a column that is not there."""
+    """Raise ValueError for a missing column."""
     for column in columns:
         if not isinstance(column, str):
-            raise TypeError(f"a column of {name} is {column!r}; pass its name, a str")
+            raise TypeError(f"a column name of {name} is {column!r}; pass a str")
         if column not in frame.columns:
             raise ValueError(
-                f"{name} has no column {column!r} (there is "
-                f"{', '.join(map(repr, frame.columns)) or 'none'}); rows need texts and ids: name "
-                "the columns with text_column= and id_column="
+                f"{name} has no column {column!r}; its columns: "
+                f"{', '.join(map(repr, frame.columns)) or 'none'}. Name the columns of texts and "
+                "ids with text_column= and id_column="
             )
 
 
 def check_text(frame: DataFrame, name: str, column: str) -> None:
-    """Refuses texts that are neither strings nor bytes."""
+    """Raise TypeError if a column has neither strings nor bytes."""
     kind = frame.schema[column].dataType.simpleString()
     if kind != "binary" and not kind.startswith(("string", "varchar", "char")):
         raise TypeError(
-            f"the column {column!r} of {name} is of type {kind}; texts are strings, or bytes in "
-            "UTF-8: pick another column, or cast it"
+            f"the column {column!r} of {name} is of type {kind}; texts must be strings or "
+            "UTF-8 bytes: cast it, or name another column with text_column="
         )

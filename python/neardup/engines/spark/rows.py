@@ -1,4 +1,9 @@
-"""Texts of a DataFrame → fingerprints and sketches, made by the core in tasks that read them."""
+"""Rows of a DataFrame: sketched where their texts are read, numbered, equal ones collapsed.
+
+`sketch_frame` turns texts into sketches and fingerprints in the tasks that read them; `make_rows`
+numbers the rows and finds for each the first row with equal features, so that a million copies are
+one row from there on.
+"""
 
 from __future__ import annotations
 
@@ -46,21 +51,21 @@ def fingerprint(
     *,
     column: str = "fingerprint",
 ) -> DataFrame:
-    """The same rows with a column of fingerprints: bytes, the highest first; null for a text with
-    too few features, without a text, or one that is not UTF-8.
+    """Add a column of fingerprints: big-endian bytes; null for a row without a text, with a text
+    that is not UTF-8, or with too few features.
 
-    column  what it is called
+    column  name of the new column
     """
     check_frame("df", df)
     check_columns(df, "df", text_column)
     check_text(df, "df", text_column)
     made = as_recipe(recipe)
     if column in df.columns:
-        raise ValueError(f"df has a column {column!r} already; name another with column=")
+        raise ValueError(f"df already has a column {column!r}; pass another name as column=")
     from pyspark.sql.types import BinaryType, StructType
 
     place = df.columns.index(text_column)
-    # Under names of our own: not every engine takes a name with a dot here.
+    # Our own names: not every engine accepts a name with a dot here.
     names = [*df.columns, column]
     own = [f"c{at}" for at in range(len(names))]
     plain = df.toDF(*own[:-1])
@@ -76,7 +81,7 @@ def fingerprint(
 
 
 def decode_texts(column: Any) -> tuple[Any, Any]:
-    """The texts as strings, null where there is none to read; and why, null where there is."""
+    """Return texts as strings, null where unreadable, and the reasons, null where readable."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -86,7 +91,7 @@ def decode_texts(column: Any) -> tuple[Any, Any]:
         texts = array.cast(pa.large_string()) if array.type != pa.large_string() else array
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        # Spark does not look into its strings. One bad record is not to stop a task.
+        # Spark does not validate strings. One bad record must not fail a task.
         texts = pa.array(
             [_decode(value) for value in array.cast(pa.large_binary()).to_pylist()],
             pa.large_string(),
@@ -104,7 +109,7 @@ def _decode(value: bytes | None) -> str | None:
 
 
 def text_checksums(texts: Any) -> NDArray[np.int64]:
-    """Of each text a number that another text hardly has; 0 where there is none."""
+    """Return a 64-bit hash of each text; 0 for a missing one."""
     import numpy as np
 
     _, offsets, data = texts.buffers()
@@ -121,7 +126,7 @@ def text_checksums(texts: Any) -> NDArray[np.int64]:
 
 
 def fingerprint_bytes(texts: Any, recipe: Recipe) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Fingerprints as rows of bytes, the lowest first, and which of them there are."""
+    """Return fingerprints as rows of little-endian bytes, and which texts have one."""
     import numpy as np
     import pyarrow as pa
 
@@ -133,10 +138,9 @@ def fingerprint_bytes(texts: Any, recipe: Recipe) -> tuple[NDArray[np.uint8], ND
 
 @dataclass(frozen=True)
 class SketchTask:
-    """What a task makes of rows: id, order, length, checksum, signal, digest, registers,
-    fingerprint.
+    """Task: sketches rows. `sketch_frame` lists the columns.
 
-    keys   the type that keys for keep, where they are strings, all can be cast to; or None
+    keys   common type of the keys for keep, if the column has strings; else None
     """
 
     request: SparkRequest
@@ -148,9 +152,9 @@ class SketchTask:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if batch.num_rows:
-                yield self.made(batch)
+                yield self._sketch(batch)
 
-    def made(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _sketch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -163,7 +167,7 @@ class SketchTask:
         signal, sketches = np.asarray(found[0]), np.asarray(found[1])
         made: dict[str, Any] = {
             "id": columns["id"],
-            "order": sort_keys(self._by(columns, lengths)),
+            "order": sort_keys(self._sort_columns(columns, lengths)),
             "bytes": lengths,
             "checksum": int64_array(text_checksums(texts)),
             "signal": bool_array(signal),
@@ -181,8 +185,8 @@ class SketchTask:
             made["text"] = texts.cast(pa.string())
         return make_batch(made)
 
-    def _by(self, columns: dict[str, Any], lengths: Any) -> list[SortColumn]:
-        """Those to be kept first: by the policy, then as rows are ordered, then by id."""
+    def _sort_columns(self, columns: dict[str, Any], lengths: Any) -> list[SortColumn]:
+        """Return the sort columns: keep policy, then order_by, then id."""
         import pyarrow.compute as pc
 
         keep = self.request.keep
@@ -208,10 +212,9 @@ def sketch_frame(
     fingerprint: bool = False,
     text: bool = False,
 ) -> DataFrame:
-    """For each row id, order (bytes that sort as rows do), bytes (of the text), checksum (of the
-    text), signal, digest (null if nothing can be like it), reason (null, or why the text could not
-    be read); registers where a similarity is asked for, fingerprint where a radius is, or on
-    request."""
+    """Return for each row id, order (sort key), bytes and checksum of the text, signal, digest
+    (null without features), reason (null, or why the text is unreadable); registers for a
+    similarity, fingerprint for a radius or on request."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import StructType
 
@@ -248,20 +251,22 @@ def sketch_frame(
 
 
 def quote_column(name: str) -> str:
-    """A column's name as an expression: a dot in it is a dot."""
+    """Quote a column name, so that a dot in it does not select a field."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def _check_sortable(frame: DataFrame, own: str, name: str) -> None:
-    """Refuses columns that have no order before a task does."""
+    """Raise TypeError for a column without an order, before a task fails."""
     kind = frame.schema[own].dataType.simpleString()
     if kind.startswith(("array", "map", "struct", "variant", "interval", "void")):
         raise unsortable_column(name, kind)
 
 
 def _key_type(frame: DataFrame) -> str | None:
-    """For keys that are strings, what all of them are: int64, double, or string. Every cell of a
-    CSV file is a string. None for other keys."""
+    """Return the common type of keys that are strings, int64, double or string; None for others.
+
+    Every cell of a CSV file is a string.
+    """
     if not frame.schema["key"].dataType.simpleString().startswith(("string", "varchar", "char")):
         return None
     found = frame.select("key").mapInArrow(_number_types, "kind string").distinct().toArrow()
@@ -279,20 +284,20 @@ def _number_types(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
             )
 
 
-# The rows of a DataFrame under numbers, and who stands for whom: equal ones collapse first.
-
-# Sides: a reference, and what is compared with it; all with all.
+# Sides: rows of a reference and rows compared with them; or all rows, compared with each other.
 REFERENCE, INPUT, ALL = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to be compared.
+    """Rows to compare.
 
-    across  whether rows are compared with a reference, and not with each other
-    table   row (a number), id, order, side, first (the row that stands for it), signal, bytes,
-            checksum, reason; registers or fingerprint
-    units   how many rows stand for themselves and have a signal; and their bytes in all
+    across          whether rows are compared with a reference, not with each other
+    table           row (a number), id, order, side, first (the first row with equal features),
+                    signal, bytes, checksum, reason; registers or fingerprint
+    count           number of all rows
+    distinct_count  number of distinct rows, the ones that are compared
+    distinct_bytes  bytes of their texts
     """
 
     request: SparkRequest
@@ -300,23 +305,22 @@ class Rows:
     table: DataFrame
     storage: Storage
     count: int
-    units: int
-    unit_bytes: int
+    distinct_count: int
+    distinct_bytes: int
 
     @property
-    def compared(self) -> DataFrame:
-        """Those that are compared: the first of its equals, with a signal."""
+    def distinct(self) -> DataFrame:
+        """The rows that are compared: the first of equal ones, with a signal."""
         return self.table.where("first = row AND signal")
 
     @property
     def mean_bytes(self) -> float:
-        """Bytes of a text that is compared, on average."""
-        return self.unit_bytes / max(1, self.units)
+        """Mean bytes of the text of a distinct row."""
+        return self.distinct_bytes / max(1, self.distinct_count)
 
 
 def number_rows(sketched: DataFrame, storage: Storage) -> DataFrame:
-    """The same with a number for each row, in no order, that stays. Ids must be there, and differ
-    on each side."""
+    """Give each row a stable number, in no order. Raise ValueError for missing or duplicate ids."""
     from pyspark.sql import functions as F
 
     found = storage.pin(sketched.withColumn("row", F.monotonically_increasing_id()))
@@ -326,15 +330,17 @@ def number_rows(sketched: DataFrame, storage: Storage) -> DataFrame:
         given, times = wrong[0]["id"], wrong[0]["times"]
         what = "have no id" if given is None else f"have the id {given!r}"
         raise ValueError(
-            f"{times} rows {what}; ids must be there and differ, since answers name rows by them: "
-            "name another column with id_column=, or add one"
+            f"{times} rows {what}; each row needs a unique id: name another column with "
+            "id_column=, or add one"
         )
     return found
 
 
 def first_row() -> Column:
-    """Of rows (side, order, row) the number of the first; a reference comes before what is compared
-    with it. The least of bytes: to compare structures takes pysail some times as long."""
+    """Aggregate side, order, row: the number of the first row, a reference before its inputs.
+
+    It is the minimum of bytes: pysail takes several times as long to compare structs.
+    """
     from pyspark.sql import functions as F
 
     number = F.unhex(F.lpad(F.hex("row"), 16, "0"))
@@ -345,15 +351,15 @@ def first_row() -> Column:
 def make_rows(
     sketched: DataFrame, request: SparkRequest, storage: Storage, *, across: bool = False
 ) -> Rows:
-    """Numbers rows and finds for each the first in order that says the same: equal features, or
-    equal texts without a signal; by a radius, equal fingerprints."""
+    """Number rows and find for each the first row with equal features, or the equal text without a
+    signal; with a radius, the equal fingerprint."""
     from pyspark.sql import functions as F
 
     rows = number_rows(sketched, storage)
     same = F.col("digest")
     if request.question.similarity is None:
         same = F.when(F.col("signal"), F.col("fingerprint")).otherwise(same)
-        # A digest of a text and a fingerprint never mix: the one has no signal.
+        # Digests and fingerprints never mix: they are grouped by signal.
         rows = rows.withColumn("same", same)
     else:
         rows = rows.withColumnRenamed("digest", "same")
@@ -366,10 +372,10 @@ def make_rows(
     names = ["row", "id", "order", "side", "first", "signal", "bytes", "checksum", "reason"]
     names.append("registers" if request.question.similarity is not None else "fingerprint")
     table = storage.pin(joined.select(*names))
-    compared = F.expr("first = row AND signal")
+    distinct = F.expr("first = row AND signal")
     counts = table.agg(
         F.count(F.lit(1)).alias("count"),
-        F.count(F.when(compared, 1)).alias("units"),
-        F.coalesce(F.sum(F.when(compared, F.col("bytes"))), F.lit(0)).alias("unit_bytes"),
+        F.count(F.when(distinct, 1)).alias("distinct_count"),
+        F.coalesce(F.sum(F.when(distinct, F.col("bytes"))), F.lit(0)).alias("distinct_bytes"),
     ).toArrow()
     return Rows(request, across, table, storage, **counts.to_pylist()[0])

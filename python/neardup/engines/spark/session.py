@@ -1,4 +1,4 @@
-"""A session of Spark, wherever it runs: on a cluster, behind Spark Connect, or in this process.
+"""Spark sessions: pysail in this process, Spark Connect, or a classic session with a JVM.
 
 Nothing of Spark is imported before a session is opened.
 """
@@ -41,17 +41,17 @@ from neardup.engines.spark.probe import (
 
 INSTALL_CLIENT = install_hint("spark")
 INSTALL_CLASSIC = "pip install 'pyspark>=4,<5'"
-# Seconds that a session has to end.
+# Seconds to wait for a session to stop.
 STOP_TIMEOUT = 5.0
 MIN_JAVA = 17
-# Megabytes for the JVM of a local master, at most.
+# Maximum megabytes for the JVM of a local master.
 MAX_JVM_MEGABYTES = 8192
-# Where a container says how much memory it has.
+# Memory limits of a container.
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-# Bytes of a file that a task reads.
+# The setting for the bytes of a file that one task reads.
 SPLIT_SETTING = "spark.sql.files.maxPartitionBytes"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-# What a JVM of our own says goes nowhere: a job says in one line why it failed.
+# A JVM started here logs nothing: a job reports a failure in one line.
 LOG4J_SETTINGS = "rootLogger.level = off\n"
 
 
@@ -59,9 +59,9 @@ LOG4J_SETTINGS = "rootLogger.level = off\n"
 class SparkConnection:
     """An open session.
 
-    kind      "sail" and "connect" speak Spark Connect, "classic" has the JVM beside it
-    is_local  whether the workers are on this machine, and see the same files
-    cores     tasks that run at the same time, about
+    kind      "sail" and "connect" use the protocol of Spark Connect, "classic" a JVM
+    is_local  whether the workers are on this machine and see the same files
+    cores     approximate number of concurrent tasks
     """
 
     spark: Any
@@ -74,11 +74,11 @@ class SparkConnection:
 def open_session(
     master: str | None = None, note: Callable[[str], object] | None = None
 ) -> Iterator[SparkConnection]:
-    """A session, closed afterwards.
+    """Open a session, and close it at the end of the `with` block.
 
     master  sc://HOST[:PORT], local[N], local-cluster[…], spark://HOST:PORT, yarn, k8s://…, or
-            "sail"; none: the session that is active in this process, if there is one, else sail
-    note    is told if a cluster has no machine for it
+            "sail" [default: the active session of this process, which is not closed, else sail]
+    note    called if a cluster assigns no executor for a while
     """
     check_master(master)
     with _ignore_warnings():
@@ -89,8 +89,8 @@ def open_session(
         try:
             yield opened
         except KeyboardInterrupt:
-            # A server in this process answers when its tasks are done, and so would hold the exit;
-            # it ends with the process. Elsewhere what runs on is of no use to anybody.
+            # A server in this process would delay the exit until its tasks are done; it ends with
+            # the process. Jobs on other servers are cancelled.
             atexit.unregister(_stop_server)
             if opened.kind != SAIL:
                 _call_with_timeout(opened.spark.interruptAll)
@@ -103,13 +103,13 @@ def open_session(
 
 
 def _stop(opened: SparkConnection) -> None:
-    """On this thread, whose active session it may be."""
+    """Stop a session in this thread, whose active session it may be."""
     with suppress(Exception):
         opened.spark.stop()
 
 
 def _call_with_timeout(call: Callable[[], object]) -> None:
-    """Does what is polite; not for ever, and whatever comes of it."""
+    """Make a call in another thread; ignore errors, and stop waiting after a few seconds."""
 
     def work() -> None:
         with suppress(Exception), _ignore_warnings():
@@ -121,7 +121,7 @@ def _call_with_timeout(call: Callable[[], object]) -> None:
 
 
 def _abandon(spark: Any) -> None:
-    """Ends a session whose workers do not answer, with its JVM: that may wait for them too."""
+    """Stop a session whose workers do not respond; kill its JVM if that waits for them too."""
     from pyspark import SparkContext
 
     gateway = SparkContext._gateway
@@ -147,18 +147,18 @@ def _open(master: str, note: Callable[[str], object] | None) -> SparkConnection:
 @contextmanager
 def _ignore_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
-        # Both clients warn of pandas 3, of which nothing is used here.
+        # Both clients warn about pandas 3, which is not used here.
         warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="pyspark|google|grpc")
         warnings.filterwarnings("ignore", category=ResourceWarning)
-        # One that is ended since it does not answer; that is told in a sentence.
+        # A JVM that does not respond is killed, and an error reports it.
         warnings.filterwarnings("ignore", message="Unable to cleanly shutdown Spark JVM")
         yield
 
 
 def _active_session() -> SparkConnection | None:
-    """The session that whoever calls has opened already."""
+    """Return the active session of the caller, if there is one."""
     if "pyspark" not in sys.modules:
         return None
     with suppress(Exception):
@@ -171,7 +171,7 @@ def _active_session() -> SparkConnection | None:
 
 
 def _describe_session(spark: Any) -> SparkConnection:
-    """A session that somebody else has made."""
+    """Return the connection of a session that the caller has opened."""
     if "connect" in type(spark).__module__:
         is_local = getattr(spark.client, "host", "") in LOCAL_HOSTS
         return SparkConnection(spark, "connect", is_local, os.cpu_count() or 1)
@@ -189,12 +189,12 @@ def _installed_version(package: str) -> str | None:
 
 
 def _check_packages() -> None:
-    """Two packages bring the same modules, and the one installed last has half of the other."""
+    """Raise NoSparkError if both packages of Spark are installed: they have the same modules."""
     if _installed_version("pyspark") and _installed_version("pyspark-client"):
         raise NoSparkError(
-            "the packages pyspark and pyspark-client are both installed, and each overwrites files "
-            "of the other; uninstall both, then install one: pyspark-client for sc:// and sail, "
-            "pyspark for all else"
+            "pyspark and pyspark-client are both installed and overwrite each other's files; "
+            "uninstall both, then install one: pyspark-client for sc:// and sail, pyspark for all "
+            "other masters"
         )
 
 
@@ -207,9 +207,7 @@ def _has_module(module: str) -> bool:
 def _check_client() -> None:
     _check_packages()
     if not _has_module("pyspark"):
-        raise NoSparkError(
-            f"Spark needs the package pyspark-client, which is not installed: {INSTALL_CLIENT}"
-        )
+        raise NoSparkError(f"Spark needs the package pyspark-client; install it: {INSTALL_CLIENT}")
     for module, package in (("grpc", "grpcio"), ("grpc_status", "grpcio-status")):
         if not _has_module(module):
             raise NoSparkError(
@@ -222,14 +220,14 @@ _server: list[Any] = []
 
 
 def _open_sail() -> SparkConnection:
-    """A server in this process: it needs no JVM, and all cores of this machine."""
+    """Open a session on a pysail server in this process, which needs no JVM."""
     if not _has_module("pysail"):
         raise NoSparkError(
-            f"--engine spark without --master needs the package pysail, which is not installed: "
-            f"{INSTALL_CLIENT}; or name a Spark: --master sc://HOST, or --master 'local[*]'"
+            f"--engine spark without --master needs the package pysail; install it: "
+            f"{INSTALL_CLIENT}; or use another Spark: --master sc://HOST or --master 'local[*]'"
         )
     _check_client()
-    # It would tell each step on standard error.
+    # Otherwise it logs each step to standard error.
     os.environ.setdefault("RUST_LOG", "error")
     try:
         from pysail.spark import SparkConnectServer
@@ -238,7 +236,7 @@ def _open_sail() -> SparkConnection:
             f"the package pysail cannot be loaded ({error}): {INSTALL_CLIENT}"
         ) from error
     with _server_lock:
-        # One for all jobs of the process: it takes a second to start.
+        # One server for all jobs of the process: it takes a second to start.
         if not _server:
             server = SparkConnectServer("127.0.0.1", 0)
             server.start(background=True)
@@ -270,7 +268,7 @@ def _create_remote(url: str) -> Any:
 
 
 def _import_connect() -> Any:
-    """The client of Spark Connect."""
+    """Import the client of Spark Connect."""
     try:
         with _name_main_module():
             from pyspark.sql.connect.session import SparkSession
@@ -281,7 +279,7 @@ def _import_connect() -> Any:
 
 @contextmanager
 def _name_main_module() -> Iterator[None]:
-    """The client takes `python -c` for a test of its own, looks for a JVM, and ends the process."""
+    """Give `__main__` a file: without one (`python -c`) the client looks for a JVM and exits."""
     main = sys.modules["__main__"]
     nameless = getattr(main, "__spec__", None) is None and not hasattr(main, "__file__")
     if nameless:
@@ -299,8 +297,8 @@ def _check_version(theirs: str) -> None:
     own = str(pyspark.__version__)
     if own.partition(".")[0] != theirs.partition(".")[0]:
         raise NoSparkError(
-            f"the server runs Spark {theirs}, and the client here is of {own}; install one that "
-            f"fits: pip install 'pyspark-client=={theirs.partition('.')[0]}.*'"
+            f"the server runs Spark {theirs}, but the client is version {own}; install a matching "
+            f"one: pip install 'pyspark-client=={theirs.partition('.')[0]}.*'"
         )
 
 
@@ -322,7 +320,7 @@ def _open_classic(
         raise NoSparkError(
             "--master yarn needs the settings of the cluster; set HADOOP_CONF_DIR to their folder"
         )
-    # Workers would take the first python3 they find, which may have no neardup.
+    # By default workers run the first python3 on PATH, which may not have neardup.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     before = signal.getsignal(signal.SIGINT)
@@ -333,7 +331,7 @@ def _open_classic(
             spark = _start_jvm(master, folder / "log4j2.properties")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        # Spark has its own answer to Ctrl-C; ours tidies up, and cancels its jobs too.
+        # Spark installs its own handler for Ctrl-C; ours cleans up and cancels the jobs.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
     try:
@@ -355,7 +353,7 @@ def _start_jvm(master: str, log: Path) -> Any:
         ("spark.ui.showConsoleProgress", "false"),
         ("spark.driver.maxResultSize", "0"),
         ("spark.sql.execution.arrow.pyspark.enabled", "true"),
-        # A JVM without memory may wait for ever; one that ends is told of.
+        # A JVM out of memory may hang; if it exits, the failure is reported.
         (
             "spark.driver.extraJavaOptions",
             f"-XX:+ExitOnOutOfMemoryError -Dlog4j2.configurationFile=file:{log}",
@@ -363,7 +361,7 @@ def _start_jvm(master: str, log: Path) -> Any:
     ):
         builder = builder.config(name, value)
     if not _is_configured(SPLIT_SETTING):
-        # Of a row twenty times its bytes are made: tasks of more would write them to disk twice.
+        # A row becomes twenty times its bytes: larger tasks would spill to disk.
         builder = builder.config(SPLIT_SETTING, "16m")
     if master.startswith("local"):
         builder = builder.config("spark.ui.enabled", os.environ.get("NEARDUP_SPARK_UI", "false"))
@@ -378,9 +376,11 @@ def _start_jvm(master: str, log: Path) -> Any:
 
 
 def _jvm_memory() -> str | None:
-    """What the JVM of a local master may have: a quarter of the memory, as other programs on the
-    JVM. Spark's own default, a gigabyte, is too little for ten million records, and one that is
-    full may wait for ever. None where somebody has said how much."""
+    """Return the memory for the JVM of a local master; None if the user has set it.
+
+    A quarter of the machine's memory, the default of the JVM. Spark's default, a gigabyte, is too
+    little for ten million records, and a JVM out of memory may hang.
+    """
     said = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
     if os.environ.get("SPARK_DRIVER_MEMORY") or "--driver-memory" in said:
         return None
@@ -388,14 +388,14 @@ def _jvm_memory() -> str | None:
         return None
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in CGROUP_LIMITS:
-        # A container may have less than the machine; "max" is no limit.
+        # A container may have less than the machine; "max" means no limit.
         with suppress(OSError, ValueError):
             there = min(there, int(Path(path).read_text("ascii")))
     return f"{max(1024, min(there >> 22, MAX_JVM_MEGABYTES))}m"
 
 
 def _is_configured(name: str) -> bool:
-    """Whether a setting is in the file of the user's defaults."""
+    """Return whether a setting is in the user's spark-defaults.conf."""
     home = os.environ.get("SPARK_HOME")
     folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
     if folder is not None:
@@ -407,8 +407,8 @@ def _is_configured(name: str) -> bool:
 
 @contextmanager
 def _silence_stderr() -> Iterator[None]:
-    """A JVM that is started in here says nothing: it greets with warnings before it has read how
-    much it is to say."""
+    """Discard standard error in the `with` block: a JVM prints warnings before it reads its logging
+    settings."""
     if os.environ.get("NEARDUP_DEBUG", "0") not in ("", "0"):
         yield
         return
@@ -425,29 +425,29 @@ def _silence_stderr() -> Iterator[None]:
 
 
 def java_version() -> int:
-    """The version of the Java that Spark would take, or NoSparkError."""
+    """Return the version of the Java that Spark would run; raise NoSparkError if it is unusable."""
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if not java or not os.path.exists(java):
-        where = f"JAVA_HOME is {home}, where there is none" if home else "there is none on PATH"
+        where = f"JAVA_HOME is {home}, which has none" if home else "there is none on PATH"
         raise NoSparkError(
-            f"Spark needs Java {MIN_JAVA}, and {where}; install it (on Debian: apt-get install "
-            f"openjdk-17-jre-headless), or use --master sc://HOST, which needs none"
+            f"Spark needs Java {MIN_JAVA} or newer, and {where}; install it (on Debian: apt-get "
+            "install openjdk-17-jre-headless), or use --master sc://HOST, which needs no Java"
         )
     try:
         told = subprocess.run(  # noqa: S603
             [java, "-version"], capture_output=True, text=True, timeout=60, check=False
         ).stderr
     except (OSError, subprocess.SubprocessError) as error:
-        raise NoSparkError(f"Spark needs Java, and {java} cannot be run: {error}") from error
+        raise NoSparkError(f"Spark needs Java, but {java} cannot be run: {error}") from error
     found = re.search(r'version "(?:1\.)?(\d+)', told)
     if found is None:
-        raise NoSparkError(f"Spark needs Java {MIN_JAVA}, and {java} does not tell its version")
+        raise NoSparkError(f"Spark needs Java {MIN_JAVA}, but {java} does not print its version")
     version = int(found[1])
     if version < MIN_JAVA:
         raise NoSparkError(
-            f"Spark 4 needs Java {MIN_JAVA} or newer, and {java} is {version}; set JAVA_HOME to "
-            "a newer one"
+            f"Spark 4 needs Java {MIN_JAVA} or newer, but {java} is version {version}; set "
+            "JAVA_HOME to a newer one"
         )
     return version
 
@@ -462,7 +462,7 @@ def _explain_open_errors(master: str) -> Iterator[None]:
         if not is_spark_error(error):
             raise
         raise SparkFailedError(
-            f"--master {master}: no session could be opened: {failure_message(error)}"
+            f"--master {master}: cannot open a session: {failure_message(error)}"
         ) from error
 
 

@@ -1,9 +1,8 @@
-"""Where intermediate tables lie, so that what was computed once is not computed again.
+"""Storage of intermediate tables, so that each is computed once.
 
-Row numbers and rounds of components must not change when a task runs again, and a plan must not
-grow with each round. What can hold a table differs: Spark, also over Connect, keeps it on its
-executors (`localCheckpoint`), which a lost executor takes along; pysail can only write files.
-Parquet in a folder works everywhere and outlives an executor.
+Row numbers must not change when a task is retried, and query plans must not grow with each round of
+an iteration. Spark, also over Connect, can hold a table on its executors (`localCheckpoint`), where
+it is lost with an executor. pysail can only write files. Parquet in a folder works everywhere.
 """
 
 from __future__ import annotations
@@ -26,12 +25,11 @@ _numbers = itertools.count()
 
 
 class Storage:
-    """Holds tables of one run.
+    """The intermediate tables of one run.
 
-    folder  where all executors can write and read: s3a://…, hdfs://…, a shared disk. Tables stay
-            there until somebody deletes them: what a run returns reads them.
-            [default: the executors themselves, or where they cannot, a temporary folder that goes
-            with the session, or at exit]
+    folder  a path that all executors can read and write: s3a://…, hdfs://…, a shared disk. The
+            results of a run read the tables, so they are not deleted here.
+            [default: on the executors; on pysail a temporary folder, removed with the session]
     """
 
     def __init__(self, folder: str | None = None) -> None:
@@ -39,7 +37,7 @@ class Storage:
         self._held: list[DataFrame] = []
 
     def pin(self, frame: DataFrame) -> DataFrame:
-        """The same table, computed now and once."""
+        """Compute a table now; return a DataFrame that reads the stored result."""
         if self.folder is None:
             held = _checkpoint(frame)
             if held is not None:
@@ -48,14 +46,16 @@ class Storage:
             self.folder = f"{_temporary.of(frame.sparkSession)}/{uuid.uuid4().hex}"
         path = f"{self.folder}/{next(_numbers)}"
         frame.write.parquet(path)
-        # By its own schema: of an empty table there may be no file to tell it.
+        # An empty table may have no file to read a schema from.
         return frame.sparkSession.read.schema(frame.schema).parquet(path)
 
     def release(self) -> None:
-        """Lets go of what executors hold; nothing that was pinned can be read any more. Nobody else
-        would: a table that was read once stays in their memory as long as the session."""
+        """Free the tables on the executors; they cannot be read any more.
+
+        Otherwise they stay in memory as long as the session.
+        """
         for frame in self._held:
-            # Of Spark Connect the client tells the server when a DataFrame is gone.
+            # The client of Spark Connect frees a table when its DataFrame is collected.
             if hasattr(frame, "_jdf"):
                 with suppress(Exception):
                     frame._jdf.queryExecution().analyzed().rdd().unpersist(False)
@@ -63,7 +63,7 @@ class Storage:
 
 
 def _checkpoint(frame: DataFrame) -> DataFrame | None:
-    """Kept by the executors; None where that cannot be."""
+    """Hold a table on the executors; return None if the engine does not support it."""
     try:
         return frame.localCheckpoint(eager=True)
     except Exception as error:
@@ -73,18 +73,20 @@ def _checkpoint(frame: DataFrame) -> DataFrame | None:
 
 
 def _cannot_checkpoint(error: Any) -> bool:
-    """Whether it is pysail that says it keeps nothing, and no failed task."""
+    """Return whether this is pysail refusing a checkpoint, not a failed task."""
     return "checkpoint" in str(error) and "not configured" in str(error)
 
 
 def is_pysail(session: Any) -> bool:
-    """Whether a session is of pysail, whose shuffles lie in memory: it has no master."""
+    """Return whether a session is one of pysail, which has no master and shuffles in memory."""
     return session.conf.get("spark.master", None) is None
 
 
 class TemporaryFolders:
-    """One folder of this process, made when it is needed, with one in it for each session. A
-    session's goes when nobody holds that session any more; all go at exit."""
+    """Temporary folders, one per session, inside one folder per process.
+
+    A session's folder is removed when the session is garbage-collected, and all at exit.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -93,7 +95,7 @@ class TemporaryFolders:
         self._folders: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 
     def of(self, session: Any) -> str:
-        """The folder of a session."""
+        """Return the folder of a session; create it if needed."""
         with self._lock:
             if self._process != os.getpid() or not os.path.isdir(self._parent):
                 self._process, self._folders = os.getpid(), weakref.WeakKeyDictionary()
@@ -107,7 +109,7 @@ class TemporaryFolders:
 
 
 def _remove_folder(folder: str, process: int) -> None:
-    # A process that was forked has no say about its parent's tables.
+    # A forked child must not remove the tables of its parent.
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
