@@ -125,11 +125,11 @@ def cosine(
 
 # Options of passages: minimum words, minimum characters, differing words to bridge, and seconds
 # after which the result may be coarse.
-Sharing = tuple[int, int, int, float | None]
+PassageOptions = tuple[int, int, int, float | None]
 # Passages (left start, left end, right start, right end, equal words, exact); runs of equal words
 # (index of the passage, four positions as before); words, covered words and containment of the left
 # text, and of the right text; whether the result is coarse. Positions are in characters.
-Found = tuple[
+SharedPassages = tuple[
     list[tuple[int, int, int, int, int, bool]],
     list[tuple[int, int, int, int, int]],
     tuple[int, int, float],
@@ -137,12 +137,12 @@ Found = tuple[
     bool,
 ]
 
-def shared(left: str, right: str, question: Sharing) -> Found:
+def shared(left: str, right: str, question: PassageOptions) -> SharedPassages:
     """Return the passages two texts share, in the order of the left text."""
 
 def shared_with_each(
-    left: str, rights: Sequence[str], question: Sharing, threads: int | None
-) -> list[Found]:
+    left: str, rights: Sequence[str], question: PassageOptions, threads: int | None
+) -> list[SharedPassages]:
     """Return the passages a text shares with each of the others."""
 
 def units(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:

@@ -11,7 +11,7 @@ import pytest
 
 import neardup as nd
 from helpers.html_page import check_harmless
-from neardup.text.comparison import MAX_BRIDGE, MAX_MINIMUM
+from neardup.text.comparison import MAX_BRIDGE, MAX_MIN_LENGTH
 
 LEFT = "The library on the square opens at nine in the morning and closes at six in the evening."
 RIGHT = LEFT.replace("six", "seven") + " Cards are free."
@@ -65,7 +65,7 @@ def test_what_counts_as_a_passage(run: Callable[..., Any]) -> None:
     assert passages("--bridge", "0") == [(14, True)]
     assert passages("--bridge", "0", "--min-words", "3") == [(14, True), (3, True)]
     assert passages("--min-words", "18") == []
-    most = (str(MAX_MINIMUM), str(MAX_BRIDGE))
+    most = (str(MAX_MIN_LENGTH), str(MAX_BRIDGE))
     assert passages("--min-words", most[0], "--min-chars", most[0], "--bridge", most[1]) == []
     han = "我们今天讨论自然语言处理"
     ran = run("compare", "--text", han, f"他{han}", "--min-chars", 12)

@@ -57,9 +57,9 @@ def test_distance_refuses_what_cannot_be_compared() -> None:
     with pytest.raises(ValueError, match=r"different recipes cannot be compared: neardup2 .*and n"):
         nd.distance(found, other)
     narrow = nd.fingerprints(["a b"] * 3, nd.Recipe(bits=64)).values
-    with pytest.raises(ValueError, match="of 2 and 1 words cannot be compared; both must have"):
+    with pytest.raises(ValueError, match="of 128 and 64 bits cannot be compared; both must have"):
         nd.distance(found, narrow)
-    with pytest.raises(ValueError, match="of 3 and 2 words cannot be compared"):
+    with pytest.raises(ValueError, match="of 192 and 128 bits cannot be compared"):
         nd.distance(2**128, found)
     with pytest.raises(ValueError, match="3 and 2 fingerprints cannot be compared row by row"):
         nd.distance(found, found[:2])

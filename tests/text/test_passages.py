@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup import _core
 from neardup.text.comparison import (
-    BRIDGE,
-    MIN_CHARS,
-    MIN_WORDS,
+    DEFAULT_BRIDGE,
+    DEFAULT_MIN_CHARS,
+    DEFAULT_MIN_WORDS,
     Passage,
     passage_options,
     shared,
@@ -71,7 +71,7 @@ def rows(found: nd.Shared) -> list[tuple[int, int, int, int, int, bool]]:
 def test_passages_equal_the_naive_ones(texts: tuple[str, str]) -> None:
     found = rows(shared(*texts))
     assert sorted(found) == naive.shared(
-        *texts, min_words=MIN_WORDS, min_chars=MIN_CHARS, bridge=BRIDGE
+        *texts, min_words=DEFAULT_MIN_WORDS, min_chars=DEFAULT_MIN_CHARS, bridge=DEFAULT_BRIDGE
     )
     assert [row[:4] for row in found] == sorted(row[:4] for row in found)
 
@@ -87,7 +87,9 @@ def test_other_settings_too(
 @given(pairs)
 def test_figures_follow_from_the_passages(texts: tuple[str, str]) -> None:
     found = shared(*texts)
-    _, equal, *_ = _core.shared(*texts, (MIN_WORDS, MIN_CHARS, BRIDGE, None))
+    _, equal, *_ = _core.shared(
+        *texts, (DEFAULT_MIN_WORDS, DEFAULT_MIN_CHARS, DEFAULT_BRIDGE, None)
+    )
     for side, coverage, total in (
         (0, found.coverage_left, found.words_left),
         (1, found.coverage_right, found.words_right),
@@ -106,7 +108,7 @@ def test_turned_round_it_is_the_same(texts: tuple[str, str]) -> None:
     on, back = shared(*texts), shared(*reversed(texts))
     assert sorted(rows(on)) == sorted((c, d, a, b, n, exact) for a, b, c, d, n, exact in rows(back))
     assert (on.coverage_left, on.containment_left) == (back.coverage_right, back.containment_right)
-    question = passage_options(MIN_WORDS, MIN_CHARS, BRIDGE, None)
+    question = passage_options(DEFAULT_MIN_WORDS, DEFAULT_MIN_CHARS, DEFAULT_BRIDGE, None)
     a, b = texts
     assert swap_sides(_core.shared(a, b, question)) == _core.shared(b, a, question)
 
@@ -119,10 +121,10 @@ def grams(text: str, minimum: int) -> set[tuple[Any, ...]]:
 
 @given(st.one_of(st.tuples(english, english), st.tuples(chinese, chinese)))
 def test_containment_counts_different_n_grams(texts: tuple[str, str]) -> None:
-    minimum = MIN_WORDS if " " in texts[0] + texts[1] or not texts[0] else MIN_CHARS
+    minimum = DEFAULT_MIN_WORDS if " " in texts[0] + texts[1] or not texts[0] else DEFAULT_MIN_CHARS
     if texts[0][:1].isascii() != texts[1][:1].isascii():
         return
-    minimum = MIN_WORDS if (texts[0] or texts[1]).isascii() else MIN_CHARS
+    minimum = DEFAULT_MIN_WORDS if (texts[0] or texts[1]).isascii() else DEFAULT_MIN_CHARS
     left, right = (grams(text, minimum) for text in texts)
     found = shared(*texts)
     assert found.containment_left == pytest.approx(len(left & right) / max(len(left), 1))
@@ -287,7 +289,7 @@ def test_a_deadline_makes_it_coarse_and_says_so() -> None:
 
 
 def hashes(text: str, **minimum: int) -> set[int]:
-    given_ = {"min_words": MIN_WORDS, "min_chars": MIN_CHARS, **minimum}
+    given_ = {"min_words": DEFAULT_MIN_WORDS, "min_chars": DEFAULT_MIN_CHARS, **minimum}
     _, found = _core.winnow([text], given_["min_words"], given_["min_chars"], None)
     return set(found.tolist())
 
@@ -306,7 +308,7 @@ def test_texts_with_a_passage_in_common_share_a_run(
 
 def test_winnowed_runs_of_many_texts() -> None:
     texts = [LONG, None, "", HAN, "a b c", LONG]
-    bounds, found = _core.winnow(texts, MIN_WORDS, MIN_CHARS, 2)
+    bounds, found = _core.winnow(texts, DEFAULT_MIN_WORDS, DEFAULT_MIN_CHARS, 2)
     lists = [
         found[a:b].tolist() for a, b in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
     ]

@@ -315,7 +315,11 @@ def test_a_hand_written_file(tmp_path: Path) -> None:
     [
         (b"bits = ", ValueError, r"mine\.toml is not a TOML file: Invalid value"),
         (b"\xff\xfe", ValueError, r"mine\.toml is not a TOML file: .*utf-8"),
-        (b"colour = 1", ValueError, r"sets 'colour', which no recipe has; it may set preset, bits"),
+        (
+            b"colour = 1",
+            ValueError,
+            r"sets 'colour', which is not a field of a recipe; it may set preset, bits",
+        ),
         (b"version = 1", ValueError, r"mine\.toml is of version 1; this neardup reads version 2"),
         (b'version = "2"', ValueError, r"is of version '2'; this neardup reads version 2"),
         (b'preset = "nope"', ValueError, "recipe is 'nope'; it must be one of default, simhash"),

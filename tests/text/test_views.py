@@ -238,7 +238,7 @@ def test_shares_cannot_be_changed() -> None:
     shares = ViewWeights({"text": 1, "status": 2})
     assert list(shares) == ["status", "text"]
     assert repr(shares) == "ViewWeights({'status': 2, 'text': 1})"
-    with pytest.raises(AttributeError, match="shares are part of a recipe"):
+    with pytest.raises(AttributeError, match="weights of views are part of a recipe"):
         shares.x = 1
     with pytest.raises(TypeError):
         shares["text"] = 3  # type: ignore[index]
@@ -249,11 +249,15 @@ def test_shares_cannot_be_changed() -> None:
     [
         ({"views": {"words": 1}}, ValueError, "views has 'words'; it may have status, headers, "),
         ({"views": {}}, ValueError, "views is empty; it must have some of status"),
-        ({"views": ["text"]}, TypeError, "views is .* it must map names of views to their shares"),
-        ({"views": {"text": "1"}}, TypeError, "views gives text the share '1'; it must be a numb"),
-        ({"views": {"text": True}}, TypeError, "views gives text the share True"),
-        ({"views": {"text": 0}}, ValueError, "views gives text the share 0; it must be a number a"),
-        ({"views": {"text": math.nan}}, ValueError, "views gives text the share nan"),
+        ({"views": ["text"]}, TypeError, "views is .* it must map names of views to weights"),
+        ({"views": {"text": "1"}}, TypeError, "views gives text the weight '1'; it must be a numb"),
+        ({"views": {"text": True}}, TypeError, "views gives text the weight True"),
+        (
+            {"views": {"text": 0}},
+            ValueError,
+            "views gives text the weight 0; it must be a number a",
+        ),
+        ({"views": {"text": math.nan}}, ValueError, "views gives text the weight nan"),
         ({"views": {"text": 10**400}}, ValueError, "it must be a number above 0 and at most 1e"),
         ({"masks": ["date"]}, ValueError, "masks has 'date'; it may have dates, timestamps, "),
         ({"masks": "dates"}, TypeError, "masks is 'dates'; it must be a list of names: dates"),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from neardup.text import vocabulary
-from neardup.text.vocabulary import BUILT_IN, Stopwords
+from neardup.text.vocabulary import BUILTIN_LISTS, Stopwords
 
 
 def made(value: object) -> Stopwords:
@@ -36,7 +36,7 @@ def test_english_contractions_come_with_both_apostrophes() -> None:
     assert {word.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}") for word in words} <= words
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", BUILTIN_LISTS)
 def test_built_in_files_hold_a_clean_word_a_line(name: str) -> None:
     path = Path(vocabulary.__file__).with_name("stopwords") / f"{name}.txt"
     lines = path.read_text("utf-8").splitlines()

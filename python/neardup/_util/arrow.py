@@ -51,13 +51,13 @@ def as_column(texts: Any) -> Any:
         column = pa.chunked_array(texts)
     else:
         column = pa.chunked_array([pa.array(texts)])
-    return _strings(column)
+    return _plain_strings(column)
 
 
 def string_column(texts: Any, name: str | None = None) -> Any:
     """Return texts as an Arrow chunked array of large strings, missing ones as null.
 
-    name  that of the texts' column in a table, for the message about a wrong value
+    name  the column of a table that holds the texts, for error messages
     """
     import pyarrow as pa
 
@@ -87,18 +87,20 @@ def refuse_lazy(name: str, value: Any, instead: str) -> None:
         )
 
 
-def _strings(column: Any) -> Any:
-    """Return a column of strings, its extension type, run-end or dictionary encoding removed."""
+def _plain_strings(column: Any) -> Any:
+    """Decode extension types, run-end and dictionary encoding to a plain column of strings."""
     import pyarrow as pa
 
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
-        stored = [chunk.storage for chunk in column.chunks]
-        return _strings(pa.chunked_array(stored, kind.storage_type))
+        storage = [chunk.storage for chunk in column.chunks]
+        return _plain_strings(pa.chunked_array(storage, kind.storage_type))
     if pa.types.is_run_end_encoded(kind) and _is_string(kind.value_type):
         import pyarrow.compute as pc
 
-        return _strings(pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks]))
+        return _plain_strings(
+            pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks])
+        )
     if pa.types.is_dictionary(kind) and (
         _is_string(kind.value_type) or pa.types.is_null(kind.value_type)
     ):
@@ -119,8 +121,8 @@ def _strings(column: Any) -> Any:
 def _is_string(kind: Any) -> bool:
     import pyarrow as pa
 
-    is_kind = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    return any(check(kind) for check in is_kind)
+    string_checks = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(check(kind) for check in string_checks)
 
 
 def plain_array(column: Any) -> Any:
@@ -142,19 +144,22 @@ def is_arrow(column: Any) -> bool:
 
 
 def string_buffers(column: Any) -> list[tuple[int, int, Any, Any, Any, bool]]:
-    """Return the buffers of an Arrow column of strings, without a copy, as the core reads them."""
+    """Return the buffers of an Arrow column of strings for the core, without a copy.
+
+    For each chunk: offset, length, validity, string offsets, data, whether offsets have 64 bits.
+    """
     import pyarrow as pa
 
     large = pa.types.is_large_string(column.type)
     return [
-        (chunk.offset, len(chunk), *map(_bytes, chunk.buffers()), large)
+        (chunk.offset, len(chunk), *map(_unsigned_bytes, chunk.buffers()), large)
         for chunk in column.chunks
         if len(chunk)
     ]
 
 
-def _bytes(buffer: Any) -> memoryview | None:
-    # Arrow declares its bytes signed.
+def _unsigned_bytes(buffer: Any) -> memoryview | None:
+    # Arrow's buffers have signed bytes; the core takes unsigned ones.
     return None if buffer is None else memoryview(buffer).cast("B")
 
 
@@ -174,20 +179,20 @@ def string_array(values: Sequence[str | None]) -> Any:
     import numpy as np
     import pyarrow as pa
 
-    ends = np.zeros(len(values) + 1, dtype=np.int64)
-    missing = None
+    offsets = np.zeros(len(values) + 1, dtype=np.int64)
+    validity = None
     if None in values:
-        missing = pa.py_buffer(
+        validity = pa.py_buffer(
             np.packbits([value is not None for value in values], bitorder="little")
         )
     present = [value or "" for value in values]
-    whole = "".join(present)
-    data = whole.encode()
+    joined = "".join(present)
+    data = joined.encode()
     # In ASCII text the lengths in characters are the lengths in bytes.
-    sizes = map(len, present if len(data) == len(whole) else map(str.encode, present))
-    np.cumsum(np.fromiter(sizes, dtype=np.int64, count=len(values)), out=ends[1:])
+    sizes = map(len, present if len(data) == len(joined) else map(str.encode, present))
+    np.cumsum(np.fromiter(sizes, dtype=np.int64, count=len(values)), out=offsets[1:])
     return pa.LargeStringArray.from_buffers(
-        len(values), pa.py_buffer(ends), pa.py_buffer(data), missing
+        len(values), pa.py_buffer(offsets), pa.py_buffer(data), validity
     )
 
 
@@ -201,6 +206,6 @@ def array_values(array: Any) -> Any:
 
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    kind = array.type.to_pandas_dtype()
-    whole = np.frombuffer(array.buffers()[1] or b"", dtype=kind)
-    return whole[array.offset : array.offset + len(array)]
+    dtype = array.type.to_pandas_dtype()
+    values = np.frombuffer(array.buffers()[1] or b"", dtype=dtype)
+    return values[array.offset : array.offset + len(array)]

@@ -10,8 +10,10 @@ MAX_THREADS = 1024
 
 
 def is_int(value: object) -> TypeGuard[SupportsIndex]:
-    """Return whether a value is one integer: an int, or a NumPy integer. An array of one integer is
-    not, although it has `__index__`."""
+    """Return whether a value is an int or a NumPy integer.
+
+    An array of one integer is not, although it has `__index__`.
+    """
     return (
         hasattr(value, "__index__")
         and not isinstance(value, bool)
@@ -20,7 +22,7 @@ def is_int(value: object) -> TypeGuard[SupportsIndex]:
 
 
 def is_real(value: object) -> TypeGuard[float]:
-    """Return whether a value is one number: an int, a float, or a NumPy number."""
+    """Return whether a value is an int, a float or a NumPy number."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -54,7 +56,7 @@ def check_fraction(name: str, value: object) -> float:
 
 
 def check_threads(threads: object) -> None:
-    """Raise if a number of threads is neither None nor from 1 to MAX_THREADS."""
+    """Raise unless `threads` is None or an integer from 1 to MAX_THREADS."""
     limits = f"it must be a whole number from 1 to {MAX_THREADS}, or None for all cores"
     if threads is None:
         return

@@ -11,7 +11,7 @@ MAX_BYTES = 64 << 20
 def read_settings(path: str | os.PathLike[str], name: str) -> bytes:
     """Return the bytes of a file; raise ValueError if it is a pipe or device, or over MAX_BYTES.
 
-    name  purpose of the file, for the message
+    name  what the file is for, such as "recipe", for error messages
     """
     with open(path, "rb", opener=_opener) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

@@ -10,7 +10,7 @@ from neardup import _core
 
 
 def check_unicode(text: str, name: str) -> str:
-    """Return the text, or raise ValueError if a lone surrogate keeps it from being UTF-8."""
+    """Return the text, or raise ValueError if it has a lone surrogate: it cannot be UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -50,13 +50,13 @@ def cut_to_width(text: str, width: int) -> str:
 
 
 def pad_to_width(text: str, width: int) -> str:
-    """Return the text padded with spaces to `width` cells; a wider text stays as it is."""
+    """Return the text padded with spaces to `width` cells; a wider text is returned unchanged."""
     return text + " " * (width - cell_width(text))
 
 
 def json_digest(value: Any) -> str:
     """Return the XXH3-64 of a value as JSON in 16 hex digits, the same on every machine.
 
-    It stands for a word list or a table in a recipe's identity.
+    A recipe's identity has it in place of a word list or a table.
     """
     return f"{_core.stable_hash(json.dumps(value).encode()):016x}"

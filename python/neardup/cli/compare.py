@@ -105,9 +105,13 @@ def compare(
     texts = (left, right) if own.text else (read_text(left), read_text(right))
     limit = comparison.DEFAULT_SIMILARITY if own.similarity is None else own.similarity
     sharing = {
-        "min_words": comparison.MIN_WORDS if passages.min_words is None else passages.min_words,
-        "min_chars": comparison.MIN_CHARS if passages.min_chars is None else passages.min_chars,
-        "bridge": comparison.BRIDGE if passages.bridge is None else passages.bridge,
+        "min_words": comparison.DEFAULT_MIN_WORDS
+        if passages.min_words is None
+        else passages.min_words,
+        "min_chars": comparison.DEFAULT_MIN_CHARS
+        if passages.min_chars is None
+        else passages.min_chars,
+        "bridge": comparison.DEFAULT_BRIDGE if passages.bridge is None else passages.bridge,
     }
     found = comparison.compare(texts[0], texts[1], recipe, similarity=limit, **sharing)
     ignored: IgnoredSides = ((), ())

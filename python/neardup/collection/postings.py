@@ -27,7 +27,7 @@ from neardup.collection.errors import texts_missing
 from neardup.collection.schema import CollectionSettings, DocumentCounts, StoredRow, unpack_text
 from neardup.collection.segments import remove_files
 from neardup.collection.store import Store
-from neardup.text.comparison import MIN_CHARS, MIN_WORDS
+from neardup.text.comparison import DEFAULT_MIN_CHARS, DEFAULT_MIN_WORDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +75,10 @@ class RunTerms:
     prefix = "runs-"
 
     def __init__(
-        self, minimum: tuple[int, int] = (MIN_WORDS, MIN_CHARS), *, views: bool = False
+        self,
+        minimum: tuple[int, int] = (DEFAULT_MIN_WORDS, DEFAULT_MIN_CHARS),
+        *,
+        views: bool = False,
     ) -> None:
         self.minimum = minimum
         self._views = views

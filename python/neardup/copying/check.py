@@ -12,7 +12,13 @@ from neardup.copying.comparisons import Comparisons
 from neardup.copying.documents import CheckedDocument, parse_documents
 from neardup.copying.findings import Copying
 from neardup.copying.rules import Rules
-from neardup.text.comparison import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, passage_options
+from neardup.text.comparison import (
+    DEFAULT_BRIDGE,
+    DEFAULT_DEADLINE,
+    DEFAULT_MIN_CHARS,
+    DEFAULT_MIN_WORDS,
+    passage_options,
+)
 from neardup.text.recipe import as_recipe
 
 if TYPE_CHECKING:
@@ -30,10 +36,10 @@ def check_rules(
     common: int | None = None,
     own: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
-    min_words: int = MIN_WORDS,
-    min_chars: int = MIN_CHARS,
-    bridge: int = BRIDGE,
-    deadline: float | None = DEADLINE,
+    min_words: int = DEFAULT_MIN_WORDS,
+    min_chars: int = DEFAULT_MIN_CHARS,
+    bridge: int = DEFAULT_BRIDGE,
+    deadline: float | None = DEFAULT_DEADLINE,
     recipe: RecipeLike = None,
     threads: int | None = None,
 ) -> Rules:
@@ -81,10 +87,10 @@ def check_copying(
     common: int | None = None,
     own: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
-    min_words: int = MIN_WORDS,
-    min_chars: int = MIN_CHARS,
-    bridge: int = BRIDGE,
-    deadline: float | None = DEADLINE,
+    min_words: int = DEFAULT_MIN_WORDS,
+    min_chars: int = DEFAULT_MIN_CHARS,
+    bridge: int = DEFAULT_BRIDGE,
+    deadline: float | None = DEFAULT_DEADLINE,
     recipe: RecipeLike = None,
     threads: int | None = None,
     on_note: Callable[[str], object] | None = None,

@@ -32,7 +32,7 @@ class Overlap:
 
     __slots__ = ("equal", "passages")
 
-    def __init__(self, found: _core.Found) -> None:
+    def __init__(self, found: _core.SharedPassages) -> None:
         self.passages: tuple[Passage, ...] = tuple(Passage(*row) for row in found[0])
         self.equal: EqualSpans = tuple(row[1:] for row in found[1])
 
@@ -116,7 +116,7 @@ class Comparisons:
                 own_share = their_covered / their_words if their_words else 0.0
                 yield DocumentComparison(at, overlap, own_share, coarse, cosine)
 
-    def _overlap(self, result: _core.Found) -> tuple[Overlap, Overlap]:
+    def _overlap(self, result: _core.SharedPassages) -> tuple[Overlap, Overlap]:
         """Return the overlap, and that with the two texts swapped."""
         key = (tuple(result[0]), tuple(result[1]))
         overlaps = self._overlaps.get(key)
@@ -175,7 +175,9 @@ def documents_per_word(
     return documents
 
 
-def _fragments(text: str, words: WordSpans, common: Mask, limits: _core.Sharing) -> list[str]:
+def _fragments(
+    text: str, words: WordSpans, common: Mask, limits: _core.PassageOptions
+) -> list[str]:
     """Return the parts of the text that are not common, each with some text around it, short
     enough that no run lies in common text alone."""
     import numpy as np

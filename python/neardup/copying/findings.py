@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from neardup import _core
 from neardup.copying.spans import Span, SpanCounter, WordSpans
-from neardup.text.comparison import MIN_CHARS, MIN_WORDS, Passage, passage_options
+from neardup.text.comparison import DEFAULT_MIN_CHARS, DEFAULT_MIN_WORDS, Passage, passage_options
 
 # Why a span does not count.
 Rule = Literal["template", "quotation", "references", "common", "own"]
@@ -234,8 +234,8 @@ class Copying:
     def too_short(self) -> int:
         """The number of documents with too few words for a passage: nothing can be found there."""
         limits = passage_options(
-            self.settings.get("min_words", MIN_WORDS),
-            self.settings.get("min_chars", MIN_CHARS),
+            self.settings.get("min_words", DEFAULT_MIN_WORDS),
+            self.settings.get("min_chars", DEFAULT_MIN_CHARS),
             0,
             None,
         )

@@ -17,7 +17,13 @@ from neardup import _core
 from neardup.copying.comparisons import DocumentComparison, Overlap, documents_per_word
 from neardup.copying.findings import FigureCounter, Finding, Ignored, Source, SourcePart
 from neardup.copying.spans import Span, WordSpans, merge_spans
-from neardup.text.comparison import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, passage_options
+from neardup.text.comparison import (
+    DEFAULT_BRIDGE,
+    DEFAULT_DEADLINE,
+    DEFAULT_MIN_CHARS,
+    DEFAULT_MIN_WORDS,
+    passage_options,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,7 +121,7 @@ class Rules(NamedTuple):
     common: int | None
     own: frozenset[str]
     exclude: frozenset[str]
-    limits: _core.Sharing
+    limits: _core.PassageOptions
     recipe: Recipe
 
     def is_own(self, document: CheckedDocument, other: CheckedDocument) -> bool:
@@ -178,7 +184,7 @@ class Rules(NamedTuple):
         )
 
 
-def _within(words: WordSpans, text: str, template: str, limits: _core.Sharing) -> Mask:
+def _within(words: WordSpans, text: str, template: str, limits: _core.PassageOptions) -> Mask:
     """Return for each word whether the text shares it with the template."""
     return words.within((row[1], row[2]) for row in _core.shared(text, template, limits)[1])
 
@@ -240,10 +246,10 @@ def without_templates(
     b: str,
     templates: Sequence[str],
     *,
-    min_words: int = MIN_WORDS,
-    min_chars: int = MIN_CHARS,
-    bridge: int = BRIDGE,
-    deadline: float | None = DEADLINE,
+    min_words: int = DEFAULT_MIN_WORDS,
+    min_chars: int = DEFAULT_MIN_CHARS,
+    bridge: int = DEFAULT_BRIDGE,
+    deadline: float | None = DEFAULT_DEADLINE,
 ) -> WithoutTemplates:
     """Return what `neardup.compare` found in two texts with the same settings, less templates.
 

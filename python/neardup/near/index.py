@@ -197,7 +197,7 @@ class Index:
 
         codes = as_codes(values, self.bits)
         check_threads(threads)
-        given = None if ids is None else as_ids([ids] if codes.one else ids)
+        given = None if ids is None else as_ids([ids] if codes.is_single else ids)
         rows = codes.values
         numbers = None
         if given is not None and len(given) != len(codes):
@@ -210,7 +210,7 @@ class Index:
             elif given is not None:
                 given = given[codes.signal]
         stored = self._core.add(rows, given, numbers, len(codes), codes.recipe, threads)
-        if not codes.one:
+        if not codes.is_single:
             return stored
         if not len(stored):
             return None
@@ -267,7 +267,7 @@ class Index:
         found = self._core.contains(codes.values, radius, codes.recipe, threads)
         if codes.signal is not None:
             found = np.logical_and(found, codes.signal)
-        return bool(found[0]) if codes.one else found
+        return bool(found[0]) if codes.is_single else found
 
     @overload
     def nearest(
@@ -323,7 +323,7 @@ class Index:
             places = np.flatnonzero(codes.signal)
             rows = rows[codes.signal]
         queries, ids, distances = search(rows, *limits, codes.recipe, threads)
-        if codes.one:
+        if codes.is_single:
             found = ids if isinstance(ids, list) else ids.tolist()
             return [Match(*row) for row in zip(found, distances.tolist(), strict=True)]
         import pyarrow as pa

@@ -21,14 +21,16 @@ Verdict = Literal["identical", "near-duplicate", "different"]
 # Measured in docs/default.md: finds lightly edited copies and hardly any unrelated texts.
 DEFAULT_SIMILARITY = 0.85
 
-MIN_WORDS = 6
+DEFAULT_MIN_WORDS = 6
 # The usual limit of Chinese plagiarism checkers.
-MIN_CHARS = 13
-BRIDGE = 2
-DEADLINE = 10.0
+DEFAULT_MIN_CHARS = 13
+DEFAULT_BRIDGE = 2
+# In seconds.
+DEFAULT_DEADLINE = 10.0
 
-# A longer minimum would find only whole copies; a wider bridge would join unrelated passages.
-MAX_MINIMUM = 1000
+# A longer minimum, in words or characters, would find only whole copies; a wider bridge would join
+# unrelated passages.
+MAX_MIN_LENGTH = 1000
 MAX_BRIDGE = 16
 
 
@@ -75,9 +77,9 @@ class Shared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How alike two texts are.
+    """The similarity of two texts, and the passages they share.
 
-    distance    number of bits in which the fingerprints differ; None when a text has no signal
+    distance    number of bits in which the fingerprints differ; None if a text has no signal
     similarity  exact cosine of the features, 0 to 1
     verdict     "identical": equal texts; "near-duplicate": similarity at least `threshold`, and a
                 signal in both; "different"
@@ -134,10 +136,10 @@ def compare(
     recipe: RecipeLike = None,
     *,
     similarity: float = DEFAULT_SIMILARITY,
-    min_words: int = MIN_WORDS,
-    min_chars: int = MIN_CHARS,
-    bridge: int = BRIDGE,
-    deadline: float | None = DEADLINE,
+    min_words: int = DEFAULT_MIN_WORDS,
+    min_chars: int = DEFAULT_MIN_CHARS,
+    bridge: int = DEFAULT_BRIDGE,
+    deadline: float | None = DEFAULT_DEADLINE,
 ) -> Comparison:
     """Compare two texts.
 
@@ -181,18 +183,18 @@ def shared(
     a: str,
     b: str,
     *,
-    min_words: int = MIN_WORDS,
-    min_chars: int = MIN_CHARS,
-    bridge: int = BRIDGE,
-    deadline: float | None = DEADLINE,
+    min_words: int = DEFAULT_MIN_WORDS,
+    min_chars: int = DEFAULT_MIN_CHARS,
+    bridge: int = DEFAULT_BRIDGE,
+    deadline: float | None = DEFAULT_DEADLINE,
 ) -> Shared:
     """Return the passages that two texts share.
 
     min_words  minimum number of equal words of a passage
     min_chars  minimum number of equal characters, where a script has no spaces. In mixed text the
                two add up: three of six words and seven of thirteen characters are enough
-    bridge     up to so many changed words, on either side, do not end a passage. A passage has an
-               unbroken run of half of the minimum, and of a quarter between two gaps
+    bridge     maximum number of changed words, on either side, in a gap inside a passage. The
+               longest run without a gap has at least half of the minimum, the others a quarter
     deadline   seconds after which the result may be coarse; None for no limit
 
     >>> found = shared("he said the cat sat on the old mat", "The cat sat on the very old mat")
@@ -211,8 +213,8 @@ def _check_texts(a: object, b: object) -> None:
 
 def passage_options(
     min_words: object, min_chars: object, bridge: object, deadline: object
-) -> _core.Sharing:
-    """Check the limits of passages and return them as the core takes them."""
+) -> _core.PassageOptions:
+    """Check the limits of passages and return them for the core."""
     limits = "it must be a number of seconds above 0, or None for no limit"
     if deadline is not None:
         if not is_real(deadline):
@@ -221,41 +223,45 @@ def passage_options(
             raise ValueError(f"deadline is {deadline}; {limits}")
         deadline = as_float(deadline)
     return (
-        check_int("min_words", min_words, 1, MAX_MINIMUM),
-        check_int("min_chars", min_chars, 1, MAX_MINIMUM),
+        check_int("min_words", min_words, 1, MAX_MIN_LENGTH),
+        check_int("min_chars", min_chars, 1, MAX_MIN_LENGTH),
         check_int("bridge", bridge, 0, MAX_BRIDGE),
         deadline,
     )
 
 
-def as_shared(found: _core.Found) -> Shared:
+def as_shared(result: _core.SharedPassages) -> Shared:
     """Return the core's result as a `Shared`."""
-    rows, _, left, right, coarse = found
+    rows, _, left, right, coarse = result
+    passages = tuple(Passage(*row) for row in rows)
+    words_left, covered_left, containment_left = left
+    words_right, covered_right, containment_right = right
     return Shared(
-        passages=tuple(Passage(*row) for row in rows),
-        coverage_left=left[1] / left[0] if left[0] else 0.0,
-        coverage_right=right[1] / right[0] if right[0] else 0.0,
-        longest=max((row[4] for row in rows), default=0),
-        containment_left=left[2],
-        containment_right=right[2],
-        words_left=left[0],
-        words_right=right[0],
+        passages=passages,
+        coverage_left=covered_left / words_left if words_left else 0.0,
+        coverage_right=covered_right / words_right if words_right else 0.0,
+        longest=max((passage.words for passage in passages), default=0),
+        containment_left=containment_left,
+        containment_right=containment_right,
+        words_left=words_left,
+        words_right=words_right,
         coarse=coarse,
     )
 
 
-def swap_sides(found: _core.Found) -> _core.Found:
+def swap_sides(result: _core.SharedPassages) -> _core.SharedPassages:
     """Return the core's result for the same texts in the opposite order.
 
     The core finds the same passages in both orders, so this saves a second call.
     """
-    rows, equal, left, right, coarse = found
-    order = sorted(range(len(rows)), key=lambda at: (rows[at][2:4], rows[at][:2]))
-    places = {at: place for place, at in enumerate(order)}
+    rows, runs, left, right, coarse = result
+    # Passages are sorted by the left text, which is now the right one.
+    order = sorted(range(len(rows)), key=lambda index: (rows[index][2:4], rows[index][:2]))
+    new_index = {index: new for new, index in enumerate(order)}
     swapped = [(c, d, a, b, words, exact) for a, b, c, d, words, exact in rows]
     return (
-        [swapped[at] for at in order],
-        sorted((places[at], c, d, a, b) for at, a, b, c, d in equal),
+        [swapped[index] for index in order],
+        sorted((new_index[index], c, d, a, b) for index, a, b, c, d in runs),
         right,
         left,
         coarse,

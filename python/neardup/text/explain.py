@@ -11,11 +11,11 @@ from neardup.text.features import Feature, TextLike, features, token_hash
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import Recipe, as_recipe
 
-# Up to this width a table with a column a bit fits a screen.
+# Up to this width a table with a column for each bit fits a screen.
 FULL_TABLE_BITS = 16
 MAX_TOKENS = 20
 TOKEN_CELLS = 24
-# Columns a line, widest first; the first that fits the terminal is used.
+# Candidate numbers of bit columns in a line; the first that fits the terminal is used.
 COLUMNS_PER_LINE = (FULL_TABLE_BITS, 8, 4, 2, 1)
 GAP = "  "
 
@@ -33,14 +33,14 @@ class TokenVotes:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How features became a fingerprint. `print` it for a table.
+    """The votes that made a fingerprint. `print` shows them as a table.
 
     features   token, count and weight, in the order of the vote
     hashes     hash of each token
     columns    sum of the votes for each bit, bit 0 first
     value      the fingerprint, or None without a signal
     bits       width of the fingerprint
-    recipe     how the text became a fingerprint
+    recipe     the recipe that made it
     """
 
     features: tuple[Feature, ...]
@@ -101,7 +101,7 @@ class Explanation:
             )
         if self.bits > FULL_TABLE_BITS:
             parts = [self._token_table(shown, width), self._column_lines(width)]
-        elif _width(full := self._full_table(shown)) <= width:
+        elif _text_width(full := self._full_table(shown)) <= width:
             parts = [full]
         else:
             parts = [self._token_table(shown, width), self._vote_tables(shown, width)]
@@ -131,7 +131,7 @@ class Explanation:
             ["sum", "", "", "", *[format_signed(column) for column in reversed(self.columns)]]
         )
         lines.append(["bit", "", "", "", *self.bits_string])
-        return _aligned(lines, left=(0, 3))
+        return _align(lines, left=(0, 3))
 
     def _token_table(self, shown: Sequence[int], width: int) -> str:
         """Return a table of tokens and hashes; a hash wider than the terminal is wrapped."""
@@ -145,13 +145,13 @@ class Explanation:
             code = self.hashes[index]
             full = self.bits <= FULL_TABLE_BITS
             codes.append(f"{code:0{self.bits}b}" if full else f"{code:0{self.bits // 4}x}")
-        room = width - _width(_aligned(lines, left=(0,))) - len(GAP)
+        room = width - _text_width(_align(lines, left=(0,))) - len(GAP)
         step = max(room // 8 * 8, 8)
         split = []
         for line, digits in zip(lines, codes, strict=True):
             split.append([*line, digits[:step]])
             split += [["", "", "", digits[at : at + step]] for at in range(step, len(digits), step)]
-        return _aligned(split, left=(0, 3))
+        return _align(split, left=(0, 3))
 
     def _vote_tables(self, shown: Sequence[int], width: int) -> str:
         """Return the votes of the full table, split into tables that fit the width."""
@@ -159,7 +159,7 @@ class Explanation:
         columns = list(reversed(self.columns))
 
         def tables(step: int) -> str:
-            found = []
+            parts = []
             for start in range(0, self.bits, step):
                 part = slice(start, start + step)
                 numbers = [str(bit) for bit in reversed(range(self.bits))][part]
@@ -169,13 +169,13 @@ class Explanation:
                 ]
                 lines.append(["sum", *map(format_signed, columns[part])])
                 lines.append(["bit", *self.bits_string[part]])
-                found.append(_aligned(lines, left=(0,)))
-            return "\n\n".join(found)
+                parts.append(_align(lines, left=(0,)))
+            return "\n\n".join(parts)
 
-        return _fitting(tables, width)
+        return _widest_that_fits(tables, width)
 
     def _column_lines(self, width: int) -> str:
-        """Return the column sums, sixteen a line or as many as fit, most significant bit first."""
+        """Return the column sums, most significant bit first, at most sixteen in a line."""
         bits = self.bits_string
 
         def table(step: int) -> str:
@@ -185,10 +185,10 @@ class Explanation:
                 sums = [format_signed(self.columns[bit]) for bit in reversed(range(low, high))]
                 lines.append([f"{high - 1}…{low}", "sum", *sums])
                 lines.append(["", "bit", *bits[self.bits - high : self.bits - low]])
-            return _aligned(lines, left=(0, 1))
+            return _align(lines, left=(0, 1))
 
         title = "columns, most significant bit first"
-        return f"{title}\n{_fitting(table, width)}"
+        return f"{title}\n{_widest_that_fits(table, width)}"
 
     def _rule(self) -> str:
         tie = {
@@ -207,9 +207,9 @@ class Explanation:
         if self.value is not None:
             bits = f" = {self.bits_string}" if self.bits <= FULL_TABLE_BITS else ""
             return f"fingerprint ({self.bits} bits): {self.hex}{bits}"
-        found = sum(feature.weight != 0 for feature in self.features)
+        count = sum(feature.weight != 0 for feature in self.features)
         return (
-            f"no signal, so no fingerprint: {found} {'feature' if found == 1 else 'features'} "
+            f"no signal, so no fingerprint: {count} {'feature' if count == 1 else 'features'} "
             f"with a weight,\nand the recipe asks for min_features={self.recipe.min_features}"
         )
 
@@ -217,24 +217,25 @@ class Explanation:
 def explain(text_or_features: TextLike, recipe: RecipeLike = None) -> Explanation:
     """Return the votes behind a fingerprint: tokens, weights, hashes, column sums and bits.
 
-    Takes the arguments of `fingerprint`. It keeps every token and hash in memory: meant to be read,
-    not for long texts.
+    Takes the arguments of `fingerprint`. It holds every token and hash in memory, so use it for
+    short texts.
     """
-    chosen = as_recipe(recipe)
-    found = features(text_or_features, chosen)
-    hashes = [token_hash(feature.token, chosen) for feature in found]
-    length = (chosen.bits + 63) // 64 * 8
-    voted, columns = chosen.pipeline.vote(
-        [code.to_bytes(length, "little") for code in hashes], [feature.weight for feature in found]
+    recipe = as_recipe(recipe)
+    weighted = features(text_or_features, recipe)
+    hashes = [token_hash(feature.token, recipe) for feature in weighted]
+    length = (recipe.bits + 63) // 64 * 8
+    voted, columns = recipe.pipeline.vote(
+        [code.to_bytes(length, "little") for code in hashes],
+        [feature.weight for feature in weighted],
     )
-    signal = sum(feature.weight != 0 for feature in found) >= chosen.min_features
+    signal = sum(feature.weight != 0 for feature in weighted) >= recipe.min_features
     return Explanation(
-        features=tuple(found),
+        features=tuple(weighted),
         hashes=tuple(hashes),
         columns=tuple(columns),
         value=int.from_bytes(voted, "little") if signal else None,
-        bits=chosen.bits,
-        recipe=chosen,
+        bits=recipe.bits,
+        recipe=recipe,
     )
 
 
@@ -254,8 +255,8 @@ def format_signed(value: float) -> str:
 
 
 def printable(token: str) -> str:
-    """Return a token for a table cell: invisible characters escaped, in quotes if it begins or ends
-    with a space, cut if it is too wide."""
+    """Format a token for a table cell: escape invisible characters, quote leading or trailing
+    spaces, cut to TOKEN_CELLS."""
     text = escape_invisible(token)
     if text != text.strip() or not text:
         text = f"'{text}'"
@@ -263,30 +264,30 @@ def printable(token: str) -> str:
 
 
 def escape_invisible(text: str) -> str:
-    """Return the text with escapes for its invisible characters."""
+    """Escape the invisible characters of a text."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
         for char in text
     )
 
 
-def _width(text: str) -> int:
+def _text_width(text: str) -> int:
     return max(map(cell_width, text.split("\n")))
 
 
-def _fitting(table: Callable[[int], str], width: int) -> str:
-    """Return the table with as many columns a line as fit."""
+def _widest_that_fits(table: Callable[[int], str], width: int) -> str:
+    """Return the table with as many columns in a line as fit the width."""
     return next(
-        text for step in COLUMNS_PER_LINE if _width(text := table(step)) <= width or step == 1
+        text for step in COLUMNS_PER_LINE if _text_width(text := table(step)) <= width or step == 1
     )
 
 
-def _aligned(lines: Sequence[Sequence[str]], left: tuple[int, ...]) -> str:
-    """Return the cells aligned in columns, to the right except for the columns in `left`."""
-    most = max(len(line) for line in lines)
+def _align(lines: Sequence[Sequence[str]], left: tuple[int, ...]) -> str:
+    """Align cells in columns: to the left in the columns `left`, to the right in all others."""
+    count = max(len(line) for line in lines)
     widths = [
         max(cell_width(line[column]) for line in lines if column < len(line))
-        for column in range(most)
+        for column in range(count)
     ]
 
     def pad(cell: str, column: int) -> str:

@@ -1,4 +1,4 @@
-"""Features: weighted tokens of a text, made by a recipe or passed by the caller."""
+"""Features: weighted tokens, computed from a text by a recipe or passed by the caller."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ TextLike: TypeAlias = str | FeaturesLike
 
 
 def features(value: TextLike, recipe: Recipe) -> list[Feature]:
-    """Return the features of a text, or those the caller passed, in the order of the vote."""
+    """Return the features of a text, or the caller's features with `top` and `scale` applied."""
     if isinstance(value, str):
         return [Feature(*row) for row in recipe.pipeline.features(value)]
-    given = parse_features(value)
+    parsed = parse_features(value)
     if recipe.top is not None:
-        given.sort(key=lambda feature: -feature.weight)
-        del given[recipe.top :]
+        parsed.sort(key=lambda feature: -feature.weight)
+        del parsed[recipe.top :]
     if recipe.scale is not None:
-        for index, feature in enumerate(given):
+        for index, feature in enumerate(parsed):
             scaled = feature.weight * recipe.scale
-            _check_finite(scaled, index, feature.token)
-            given[index] = replace(feature, weight=float(math.trunc(scaled)))
-    check_weight_sum(given, recipe)
-    return given
+            _check_weight(scaled, index, feature.token)
+            parsed[index] = replace(feature, weight=float(math.trunc(scaled)))
+    check_weight_sum(parsed, recipe)
+    return parsed
 
 
-def check_weight_sum(given: list[Feature], recipe: Recipe) -> None:
-    """Raise ValueError if the votes are summed in floats and the weights overflow one."""
-    if recipe.votes != "exact" and not math.isfinite(sum(feature.weight for feature in given)):
+def check_weight_sum(weighted: list[Feature], recipe: Recipe) -> None:
+    """Raise ValueError if the recipe sums votes in floats and the sum of weights overflows."""
+    if recipe.votes != "exact" and not math.isfinite(sum(feature.weight for feature in weighted)):
         raise ValueError(
             f'the weights add up to more than 1.8e308, which votes "{recipe.votes}" cannot count; '
             "divide them all by the same number"
@@ -56,25 +56,24 @@ def check_weight_sum(given: list[Feature], recipe: Recipe) -> None:
 
 
 def parse_features(value: FeaturesLike) -> list[Feature]:
-    """Return features from tokens, (token, weight) pairs or a dict; weights of equal tokens are
-    added."""
+    """Parse tokens, (token, weight) pairs or a dict of weights; add the weights of equal tokens."""
     if isinstance(value, bytes | bytearray):
         raise TypeError("text is bytes; decode it first, for example with text.decode('utf-8')")
-    items: Iterable[Any] = value.items() if isinstance(value, Mapping) else _iterate(value)
+    items: Iterable[Any] = value.items() if isinstance(value, Mapping) else _as_list(value)
     weights: dict[str, float] = {}
     counts: dict[str, int] = {}
     for index, item in enumerate(items):
-        token, weight = (item, 1.0) if isinstance(item, str) else _pair(item, index)
+        token, weight = (item, 1.0) if isinstance(item, str) else _parse_pair(item, index)
         if not token.isascii():
             check_unicode(token, f"features[{index}]: the token {token!r}")
         weights[token] = weights.get(token, 0.0) + weight
         counts[token] = counts.get(token, 0) + 1
-        _check_finite(weights[token], index, token)
+        _check_weight(weights[token], index, token)
     return [Feature(token, counts[token], weight) for token, weight in weights.items()]
 
 
 def token_hash(token: str, recipe: Recipe) -> int:
-    """Return the bits a token votes with, by the recipe's hash or the caller's function."""
+    """Hash a token to `recipe.bits` bits, by the recipe's hash or the caller's function."""
     if not callable(recipe.hash):
         return int.from_bytes(recipe.pipeline.hash(token), "little")
     value = recipe.hash(token)
@@ -90,7 +89,7 @@ def token_hash(token: str, recipe: Recipe) -> int:
     return value & ((1 << recipe.bits) - 1)
 
 
-def _iterate(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     try:
         return list(value)
     except TypeError:
@@ -100,7 +99,7 @@ def _iterate(value: Any) -> list[Any]:
         ) from None
 
 
-def _pair(item: Any, index: int) -> tuple[str, float]:
+def _parse_pair(item: Any, index: int) -> tuple[str, float]:
     if isinstance(item, Feature):
         item = item.token, item.weight
     try:
@@ -120,11 +119,11 @@ def _pair(item: Any, index: int) -> tuple[str, float]:
         ) from None
     except OverflowError:
         number = math.inf
-    _check_finite(number, index, token)
+    _check_weight(number, index, token)
     return token, number
 
 
-def _check_finite(weight: float, index: int, token: str) -> None:
+def _check_weight(weight: float, index: int, token: str) -> None:
     if not (math.isfinite(weight) and weight >= 0):
         raise ValueError(
             f"features[{index}] gives {token!r} the weight {weight}; "

@@ -1,4 +1,4 @@
-"""Texts → fingerprints, one or many, and the distance between them."""
+"""Fingerprints of one text or of many, and the distance between them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RecipeLike: TypeAlias = Recipe | str | os.PathLike[str] | None
 Progress: TypeAlias = Callable[[int, int], object]
 
-# Approximate size of the slices in which a column is converted.
+# Approximate size of the slices in which a column of string views is converted.
 SLICE_BYTES = 8 << 20
 
 
@@ -29,9 +29,9 @@ SLICE_BYTES = 8 << 20
 class Fingerprints:
     """Fingerprints of many texts.
 
-    values  uint64, one row a text, its words least significant first; zeros without a signal
+    values  uint64, a row for each text, least significant word first; zeros without a signal
     signal  bool: whether the text has a fingerprint
-    recipe  how they were made; fingerprints of different recipes cannot be compared
+    recipe  the recipe that made them; fingerprints of different recipes cannot be compared
     """
 
     values: NDArray[np.uint64]
@@ -60,7 +60,7 @@ class Fingerprints:
 
 
 def fingerprint(text: TextLike, recipe: RecipeLike = None) -> int | None:
-    """Return the fingerprint of a text, or of features; None when there are too few features.
+    """Return the fingerprint of a text, or of features; None if there are too few features.
 
     >>> import neardup as nd
     >>> nd.fingerprint("the cat sat on the mat", "weighted-tokens")
@@ -71,17 +71,17 @@ def fingerprint(text: TextLike, recipe: RecipeLike = None) -> int | None:
         value = recipe.pipeline.fingerprint(text)
         return None if value is None else int.from_bytes(value, "little")
     if not callable(recipe.hash) and recipe.scale is None:
-        made = parse_features(text)
-        check_weight_sum(made, recipe)
-        tokens, weights = [f.token for f in made], [f.weight for f in made]
+        parsed = parse_features(text)
+        check_weight_sum(parsed, recipe)
+        tokens, weights = [f.token for f in parsed], [f.weight for f in parsed]
         value = recipe.pipeline.fingerprint_features(tokens, weights)
         return None if value is None else int.from_bytes(value, "little")
-    given = [feature for feature in features(text, recipe) if feature.weight > 0]
-    if len(given) < recipe.min_features:
+    weighted = [feature for feature in features(text, recipe) if feature.weight > 0]
+    if len(weighted) < recipe.min_features:
         return None
     width = (recipe.bits + 63) // 64 * 8
-    hashes = [token_hash(feature.token, recipe).to_bytes(width, "little") for feature in given]
-    bits, _ = recipe.pipeline.vote(hashes, [feature.weight for feature in given])
+    hashes = [token_hash(feature.token, recipe).to_bytes(width, "little") for feature in weighted]
+    bits, _ = recipe.pipeline.vote(hashes, [feature.weight for feature in weighted])
     return int.from_bytes(bits, "little")
 
 
@@ -94,9 +94,9 @@ def fingerprints(
 ) -> Fingerprints:
     """Return the fingerprints of many texts.
 
-    texts     a list or any iterable of str, or a column of strings: Arrow (read in place), Polars,
-              pandas. A missing text (None, null) has no signal. Features may replace all texts:
-              tokens, (token, weight) pairs or a dict, as for `fingerprint`
+    texts     an iterable of str, or a column of strings: Arrow (read in place), Polars, pandas. A
+              missing text (None, null) has no signal. Or an iterable of features, as for
+              `fingerprint`: tokens, (token, weight) pairs or a dict for each text
     threads   cores to use [default: all]
     progress  called with (done, total) from time to time; an exception from it stops the work
     """
@@ -126,7 +126,7 @@ def fingerprints(
 def _in_slices(
     column: Any, recipe: Recipe, threads: int | None, progress: Progress | None
 ) -> Fingerprints:
-    """Convert the string views of Polars slice by slice, so that there is no second copy."""
+    """Convert the string views of Polars slice by slice, to avoid a copy of the whole column."""
     import numpy as np
     import pyarrow as pa
 
@@ -147,7 +147,7 @@ def _in_slices(
 def _in_python(
     texts: list[Any], recipe: Recipe, progress: Progress | None, *, features: bool = False
 ) -> Fingerprints:
-    """Compute fingerprints one by one: for features, or a hash function that is Python code."""
+    """Compute fingerprints one by one: for features, or for a hash function in Python."""
     import numpy as np
 
     words = (recipe.bits + 63) // 64
@@ -155,13 +155,13 @@ def _in_python(
     signal = np.zeros(len(texts), dtype=np.bool_)
     for row, text in enumerate(texts):
         if text is not None and not (_is_features(text) if features else isinstance(text, str)):
-            must = (
+            expected = (
                 "where the first has features, all must: lists of tokens or of (token, weight) "
                 "pairs, or dicts; None for a missing one"
                 if features
                 else "a text must be a str, or None for a missing one"
             )
-            raise TypeError(f"texts[{row}] is of type {type(text).__name__}; {must}")
+            raise TypeError(f"texts[{row}] is of type {type(text).__name__}; {expected}")
         value = None if text is None else _fingerprint(text, row, recipe)
         if value is not None:
             values[row] = np.frombuffer(value.to_bytes(words * 8, "little"), dtype="<u8")
@@ -174,7 +174,7 @@ def _in_python(
 
 
 def _is_features(value: Any) -> bool:
-    """Return whether a value passed as a text holds features."""
+    """Return whether a value passed in place of a text is features."""
     return isinstance(value, list | tuple | Mapping)
 
 
@@ -191,10 +191,10 @@ def _fingerprint(text: TextLike, row: int, recipe: Recipe) -> int | None:
 def distance(a: Any, b: Any) -> Any:
     """Return the number of bits in which fingerprints differ.
 
-    For two ints this is an int. For `Fingerprints`, or arrays of uint64 with one fingerprint a row,
-    it is an array, row by row; a single row or an int is compared with all rows. An array of one
-    dimension is one row if it is as long as the other's rows are wide, else a column of 64-bit
-    fingerprints.
+    Of two ints, return an int. Of `Fingerprints`, or arrays of uint64 with one fingerprint a row,
+    return an array, row by row; a single row or an int is compared with all rows. An array of one
+    dimension is one fingerprint if it has as many words as the other side's rows, else a column of
+    64-bit fingerprints.
 
     >>> distance(0b1011101, 0b1001001)
     2
@@ -209,7 +209,7 @@ def distance(a: Any, b: Any) -> Any:
                 f"fingerprints[{value.signal.argmin()}] is None: the text had no signal, so it has "
                 "no distance; leave such texts out: fingerprints[fingerprints.signal]"
             )
-    # NumPy integers become ints; True stays a bool, which _rows refuses.
+    # NumPy integers become ints; True stays a bool, for which _rows raises.
     a, b = (value.__index__() if is_int(value) else value for value in (a, b))
     if type(a) is int and type(b) is int:
         return (a ^ b).bit_count()
@@ -224,18 +224,19 @@ def distance(a: Any, b: Any) -> Any:
     left, right = _rows(a, words), _rows(b, words)
     if left.shape[-1] != right.shape[-1]:
         raise ValueError(
-            f"fingerprints of {left.shape[-1]} and {right.shape[-1]} words cannot be compared; "
-            "both must have the same width"
+            f"fingerprints of {64 * left.shape[-1]} and {64 * right.shape[-1]} bits cannot be "
+            "compared; both must have the same width"
         )
     if left.ndim == right.ndim == 2 and 1 != len(left) != len(right) != 1:
         raise ValueError(
             f"{len(left)} and {len(right)} fingerprints cannot be compared row by row; "
-            "there must be as many, or one that is compared with all"
+            "pass equal numbers, or a single one to compare with all"
         )
     return np.bitwise_count(left ^ right).sum(axis=-1, dtype=np.int64)
 
 
 def _words(value: Any) -> int:
+    """Return the number of 64-bit words of a fingerprint; 1 if the array does not tell."""
     if isinstance(value, Fingerprints):
         return int(value.values.shape[-1])
     if type(value) is int:
@@ -244,6 +245,7 @@ def _words(value: Any) -> int:
 
 
 def _rows(value: Any, words: int) -> NDArray[np.uint64]:
+    """Return fingerprints as an array whose last axis has the words."""
     import numpy as np
 
     if isinstance(value, Fingerprints):
@@ -260,23 +262,23 @@ def _rows(value: Any, words: int) -> NDArray[np.uint64]:
     return value
 
 
-FROM_TEXTS = "make fingerprints of texts first: neardup.fingerprints(texts)"
+FINGERPRINT_FIRST = "make fingerprints of texts first: neardup.fingerprints(texts)"
 
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """Fingerprints as the core reads them.
+    """Fingerprints as arguments of the core.
 
-    values  uint64, C-contiguous, one row a fingerprint, its words least significant first
-    signal  which rows hold a fingerprint; None when all do
-    recipe  identity of the recipe, if it is known
-    one     whether the caller passed a single fingerprint and expects a single result
+    values     uint64, C-contiguous, a row for each fingerprint, least significant word first
+    signal     which rows hold a fingerprint; None if all do
+    recipe     identity of the recipe, if known
+    is_single  whether the caller passed a single fingerprint and expects a single result
     """
 
     values: NDArray[np.uint64]
     signal: NDArray[np.bool_] | None
     recipe: str | None
-    one: bool
+    is_single: bool
 
     def __len__(self) -> int:
         return len(self.values)
@@ -296,25 +298,27 @@ def as_codes(values: Any, bits: int | None = None) -> Codes:
                 f"make them with a recipe of {bits} bits: recipe.replace(bits={bits})"
             )
         signal = None if values.signal.all() else np.ascontiguousarray(values.signal)
-        return Codes(np.ascontiguousarray(values.values), signal, values.recipe.identity, one=False)
+        return Codes(
+            np.ascontiguousarray(values.values), signal, values.recipe.identity, is_single=False
+        )
     if isinstance(values, np.ndarray) and values.dtype != np.object_:
-        return Codes(_from_array(values, bits), None, None, one=False)
-    one = values is None or is_int(values)
+        return Codes(_from_array(values, bits), None, None, is_single=False)
+    is_single = values is None or is_int(values)
     if isinstance(values, str | bytes | bytearray):
-        raise TypeError(f"fingerprints is one {type(values).__name__}; {FROM_TEXTS}")
+        raise TypeError(f"fingerprints is is_single {type(values).__name__}; {FINGERPRINT_FIRST}")
     if isinstance(values, Mapping):
         raise TypeError(
             f"fingerprints is a {type(values).__name__}; "
             "pass its values: list(fingerprints.values())"
         )
     try:
-        given = [values] if one else list(values)
+        items = [values] if is_single else list(values)
     except TypeError:
         raise TypeError(
             f"fingerprints are of type {type(values).__name__}; pass an int, Fingerprints, "
             "a NumPy array of uint64, or ints in an iterable"
         ) from None
-    return _from_ints(given, bits, one=one)
+    return _from_ints(items, bits, is_single=is_single)
 
 
 def _from_array(values: NDArray[Any], bits: int | None) -> NDArray[np.uint64]:
@@ -338,17 +342,17 @@ def _from_array(values: NDArray[Any], bits: int | None) -> NDArray[np.uint64]:
     return np.ascontiguousarray(rows)
 
 
-def _from_ints(given: list[Any], bits: int | None, *, one: bool) -> Codes:
+def _from_ints(items: list[Any], bits: int | None, *, is_single: bool) -> Codes:
     import numpy as np
 
-    name = "the fingerprint" if one else "fingerprints[{}]"
+    name = "the fingerprint" if is_single else "fingerprints[{}]"
     ints: list[int] = []
-    for at, value in enumerate(given):
+    for at, value in enumerate(items):
         if value is not None and not is_int(value):
-            way_out = f"; {FROM_TEXTS}" if isinstance(value, str) else ""
+            advice = f"; {FINGERPRINT_FIRST}" if isinstance(value, str) else ""
             raise TypeError(
                 f"{name.format(at)} is of type {type(value).__name__}; "
-                f"it must be an int, or None{way_out}"
+                f"it must be an int, or None{advice}"
             )
         code = 0 if value is None else value.__index__()
         if code < 0 or code.bit_length() > (bits or 512):
@@ -361,6 +365,6 @@ def _from_ints(given: list[Any], bits: int | None, *, one: bool) -> Codes:
     words = max(1, (widest + 63) // 64)
     data = b"".join(code.to_bytes(words * 8, "little") for code in ints)
     rows = np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(len(ints), words)
-    missing = [value is None for value in given]
+    missing = [value is None for value in items]
     signal = ~np.array(missing, dtype=np.bool_) if any(missing) else None
-    return Codes(rows, signal, None, one)
+    return Codes(rows, signal, None, is_single)

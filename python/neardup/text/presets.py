@@ -12,8 +12,8 @@ class Preset:
     fields: dict[str, Any]
 
 
-# The default weights of the views of an HTTP response. Those of a page with tags and text add up to
-# 100. Measured in docs/recipes.md.
+# Default weights of the views of an HTTP response. The views of an HTML page (status, headers,
+# title, tags, text) add up to 100. Measured in docs/recipes.md.
 HTTP_VIEWS = {
     "status": 20.0,
     "headers": 10.0,
@@ -117,14 +117,14 @@ PRESETS: dict[str, Preset] = {
     ),
     "http": _http("HTTP responses: status, headers, title, tags, keys of JSON, text", **HTTP_VIEWS),
     "http-structure": _http(
-        "HTTP responses by what they are built of: status, tags with classes, keys of JSON",
+        "HTTP responses by structure: status, tags with classes, keys of JSON",
         status=20.0,
         tags=80.0,
         keys=80.0,
         body=80.0,
     ),
     "http-text": _http(
-        "HTTP responses by what is read on them: title and text",
+        "HTTP responses by visible text: title and text",
         title=20.0,
         text=80.0,
     ),

@@ -35,14 +35,14 @@ HashFunction = Callable[[str], int | bytes]
 # Part of every identity: increase it with any change that alters fingerprints.
 VERSION = 2
 MIN_BITS, MAX_BITS = 8, 512
-_WIDEST = {"md5": 128, "md5-first": 128, "lookup3": 64, "lookup3-yanyiwu": 64}
+_MAX_HASH_BITS = {"md5": 128, "md5-first": 128, "lookup3": 64, "lookup3-yanyiwu": 64}
 MAX_NGRAM = 1000
 MAX_SCALE = 1e9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a text becomes a fingerprint.
+    """The settings that turn a text into a fingerprint.
 
     normalize     "nfkc_casefold": Unicode compatibility form and case folding, invisible characters
                   dropped; "nfkc", "casefold", "lower", "none"
@@ -51,26 +51,26 @@ class Recipe:
                   "chars"; "jieba"; "jieba-keywords"; "whitespace"; "lines"; "regex";
                   "http": lines of a view of an HTTP response, made by `neardup.http`
     ngram         number of neighbouring tokens joined to one
-    pattern       regular expression: of a token for "regex"; of the text to keep for "chars"
+    pattern       regular expression that matches a token, for "regex", or the parts of a text to
+                  keep, for "chars"
     dictionary    jieba user dictionary: a file, or lines of "word [frequency [tag]]"
     stopwords     "en", "zh", "en+zh", a file with a word a line, or an iterable of words
-    weights       "log" = 1 + ln tf; "log-length": the same, halved for each letter a token is short
-                  of five, unless it has a number, Hangul, or a script without spaces, whose single
-                  characters, letter pairs and windows have weights of their own;
-                  both in sixteenths; "tf"; "binary"; "frequency" = tf / all tokens;
-                  "tfidf" with `idf`; "shares" with tokens "http": as "log-length" within a view,
-                  and each view scaled to its share, whatever its length
+    weights       "log" = 1 + ln tf, in sixteenths; "log-length": the same, halved for each letter
+                  below five, so that short, common words weigh less. Tokens with a digit or Hangul
+                  count in full; scripts without spaces have factors of their own; "tf"; "binary";
+                  "frequency" = tf / all tokens; "tfidf" with `idf`; "shares" with tokens "http":
+                  "log-length" within each view, then each view scaled to its weight in `views`
     idf           "jieba", or document frequencies learned by `Recipe.fit`
     top           number of heaviest features to keep [default: all]
     scale         factor: weights become int(weight · scale)
     hash          "xxh3", "md5" (last bytes), "md5-first", "python", "lookup3", "lookup3-yanyiwu",
                   or a function from token to int or bytes
     bits          width of the fingerprint, a multiple of 8 from 8 to 512
-    tie           the bit of a column whose votes cancel out: "mask" (even bits 1, odd bits 0),
+    tie           bit of a column whose votes sum to 0: "mask" (even bits 1, odd bits 0),
                   "zero", "one"
     votes         "exact": integer sums, in any order; "signed-float" and "half-float" reproduce
                   the floating-point sums of older libraries
-    min_features  minimum number of distinct features; with fewer a text has no signal
+    min_features  minimum number of distinct features; a text with fewer has no fingerprint
     views         weights of the parts of a response: status, headers, title, tags, keys, text and
                   body; only with tokens "http"
     masks         names of the rules that mask volatile parts of a response [default: all]; only
@@ -98,7 +98,7 @@ class Recipe:
     def __post_init__(self) -> None:
         stopwords = Stopwords.of(self.stopwords)
         object.__setattr__(self, "stopwords", stopwords if stopwords and stopwords.words else None)
-        object.__setattr__(self, "dictionary", _dictionary(self.dictionary))
+        object.__setattr__(self, "dictionary", _dictionary_lines(self.dictionary))
         for name, kind in _CHOICES.items():
             value = getattr(self, name)
             if not (name == "hash" and callable(value)) and value not in get_args(kind):
@@ -106,11 +106,11 @@ class Recipe:
                     f"{name} is {value!r}; it must be one of {', '.join(get_args(kind))}"
                     + (", or a function of the token" if name == "hash" else "")
                 )
-        for name, (least, most) in _WHOLE.items():
+        for name, (minimum, maximum) in _INT_LIMITS.items():
             value = getattr(self, name)
             if name != "top" or value is not None:
                 # NumPy numbers become Python's, so that equal recipes compare equal.
-                object.__setattr__(self, name, check_int(name, value, least, most))
+                object.__setattr__(self, name, check_int(name, value, minimum, maximum))
         if self.bits % 8:
             raise ValueError(
                 f"bits is {self.bits}; it must be a multiple of 8 from {MIN_BITS} to {MAX_BITS}"
@@ -123,10 +123,10 @@ class Recipe:
             object.__setattr__(self, "scale", _check_scale(self.scale))
         if self.idf is not None and self.idf != "jieba" and not isinstance(self.idf, Idf):
             raise ValueError(f'idf is {self.idf!r}; it must be "jieba", or come from Recipe.fit')
-        if isinstance(self.hash, str) and self.bits > _WIDEST.get(self.hash, MAX_BITS):
+        if isinstance(self.hash, str) and self.bits > _MAX_HASH_BITS.get(self.hash, MAX_BITS):
             raise ValueError(
-                f"bits is {self.bits}, but hash {self.hash!r} gives only {_WIDEST[self.hash]}; "
-                'use fewer bits, or hash "xxh3"'
+                f"bits is {self.bits}, but hash {self.hash!r} gives only "
+                f'{_MAX_HASH_BITS[self.hash]}; use fewer bits, or hash "xxh3"'
             )
         self._set_views()
         # The core checks these settings; a wrong pattern must raise here, not at first use.
@@ -141,8 +141,8 @@ class Recipe:
                     f'weights is {self.weights!r}, but tokens "http" goes with weights "shares"; '
                     'start from Recipe.preset("http")'
                 )
-            shares = ViewWeights(HTTP_VIEWS if self.views is None else self.views)
-            object.__setattr__(self, "views", shares)
+            view_weights = ViewWeights(HTTP_VIEWS if self.views is None else self.views)
+            object.__setattr__(self, "views", view_weights)
             object.__setattr__(self, "masks", check_masks(self.masks))
             return
         if self.weights == "shares":
@@ -157,7 +157,7 @@ class Recipe:
                 )
 
     def viewing(self, within: str | None = None) -> Viewing:
-        """Return the views and masks; `within` is the column that groups responses."""
+        """Return the views and masks; responses are compared only within equal `within` values."""
         if not isinstance(self.views, ViewWeights):
             presets = [name for name in PRESETS if name.startswith("http")]
             raise ValueError(
@@ -193,7 +193,7 @@ class Recipe:
         return {name: preset.purpose for name, preset in PRESETS.items()}
 
     def replace(self, **changes: Any) -> Self:
-        """Return this recipe with other values of some fields."""
+        """Return a copy of this recipe with changed fields."""
         return dataclasses.replace(self, **changes)
 
     def fit(self, texts: Iterable[str], *, threads: int | None = None) -> Self:
@@ -201,11 +201,11 @@ class Recipe:
         check_threads(threads)
         if self.tokens == "http":
             raise ValueError('tokens "http" go with weights "shares"; fit is for other recipes')
-        plain = self.replace(weights="tf", idf=None)
+        counting = self.replace(weights="tf", idf=None)
         column = as_column(texts)
-        listed = column.to_pylist() if is_arrow(column) else column
-        _, counts = plain.pipeline.document_frequencies(listed, threads)
-        documents = sum(text is not None for text in listed)
+        text_list = column.to_pylist() if is_arrow(column) else column
+        _, counts = counting.pipeline.document_frequencies(text_list, threads)
+        documents = sum(text is not None for text in text_list)
         if documents == 0:
             raise ValueError("texts is empty; fit needs at least one text")
         return self.replace(weights="tfidf", idf=Idf(documents, counts))
@@ -221,17 +221,17 @@ class Recipe:
                 continue
             if field.name == "masks":
                 value = ",".join(value) or "none"
-            parts.append(f"{field.name}={_identify(value)}")
+            parts.append(f"{field.name}={_identity_part(value)}")
         return " ".join(parts)
 
     @lazy
     def pipeline(self) -> _core.Pipeline:
-        """The core configured by this recipe; built on first use."""
+        """The Rust pipeline with these settings; built on first use."""
         # The core takes locks while it loads jieba's dictionary.
         with FORK_LOCK:
-            return self._build()
+            return self._build_pipeline()
 
-    def _build(self) -> _core.Pipeline:
+    def _build_pipeline(self) -> _core.Pipeline:
         stopwords = cast(Stopwords | None, self.stopwords)
         lines = cast(tuple[str, ...] | None, self.dictionary)
         idf = self.idf
@@ -246,7 +246,7 @@ class Recipe:
             idf=(idf.documents, dict(idf.counts)) if isinstance(idf, Idf) else idf,
             top=self.top,
             scale=self.scale,
-            # With a function, Python computes the hashes, and the core only counts and votes.
+            # A Python hash function is called by Python; the core then only counts and votes.
             hash=self.hash if isinstance(self.hash, str) else "xxh3",
             bits=self.bits,
             tie=self.tie,
@@ -269,7 +269,7 @@ class Recipe:
         """Return the TOML text that `save` writes."""
         if callable(self.hash):
             raise ValueError(
-                f"hash is the function {_identify(self.hash)}; a function cannot be saved, "
+                f"hash is the function {_identity_part(self.hash)}; a function cannot be saved, "
                 "only a recipe whose hash has a name"
             )
         import tomli_w
@@ -298,7 +298,7 @@ class Recipe:
 
     @classmethod
     def from_toml(cls, content: str, path: str | os.PathLike[str]) -> Self:
-        """Return the recipe of a TOML text; error messages name `path`."""
+        """Parse a recipe in TOML; error messages name `path`."""
         import tomllib
 
         try:
@@ -309,14 +309,14 @@ class Recipe:
         if version != VERSION:
             raise ValueError(
                 f"{os.fspath(path)} is of version {version!r}; this neardup reads "
-                f"version {VERSION}, so make the recipe anew, and what was fingerprinted with it"
+                f"version {VERSION}; create the recipe again, then recompute its fingerprints"
             )
         preset = settings.pop("preset", None)
         known = {field.name for field in dataclasses.fields(cls)}
         unknown = sorted(set(settings) - known)
         if unknown:
             raise ValueError(
-                f"{os.fspath(path)} sets {unknown[0]!r}, which no recipe has; "
+                f"{os.fspath(path)} sets {unknown[0]!r}, which is not a field of a recipe; "
                 f"it may set preset, {', '.join(sorted(known))}"
             )
         if isinstance(settings.get("idf"), dict):
@@ -329,7 +329,7 @@ class Recipe:
         return cls.preset(preset, **settings) if preset is not None else cls(**settings)
 
 
-_WHOLE = {
+_INT_LIMITS = {
     "bits": (MIN_BITS, MAX_BITS),
     "ngram": (1, MAX_NGRAM),
     "min_features": (1, 1_000_000),
@@ -347,7 +347,7 @@ _CHOICES: dict[str, Any] = {
 
 
 @functools.cache
-def _named(name: str) -> Recipe:
+def _cached_preset(name: str) -> Recipe:
     return Recipe.preset(name)
 
 
@@ -356,11 +356,11 @@ def as_recipe(recipe: Recipe | str | os.PathLike[str] | None) -> Recipe:
     if isinstance(recipe, Recipe):
         return recipe
     if recipe is None:
-        return _named("default")
+        return _cached_preset("default")
     if isinstance(recipe, os.PathLike) or (isinstance(recipe, str) and recipe.endswith(".toml")):
         return Recipe.load(recipe)
     if isinstance(recipe, str):
-        return _named(recipe)
+        return _cached_preset(recipe)
     raise TypeError(
         f"recipe is of type {type(recipe).__name__}; pass a Recipe, a preset's name or a .toml file"
     )
@@ -374,7 +374,7 @@ def _check_scale(value: object) -> float:
     return float(value)
 
 
-def _dictionary(
+def _dictionary_lines(
     value: str | os.PathLike[str] | Iterable[str] | None,
 ) -> tuple[str, ...] | None:
     if value is None:
@@ -401,13 +401,13 @@ def _dictionary(
     return lines
 
 
-def _identify(value: object) -> str:
+def _identity_part(value: object) -> str:
     if isinstance(value, Stopwords | Idf):
         return value.digest
     if isinstance(value, tuple):
         return json_digest(value)
     if isinstance(value, str):
-        # Identities are split at spaces, so a pattern with a space or a leading quote is quoted.
+        # Identities are parsed at spaces, so a pattern with a space or a leading quote is quoted.
         plain = value.isprintable() and " " not in value and not value.startswith('"')
         return value if plain else json.dumps(value).replace(" ", "\\u0020")
     if callable(value):

@@ -13,19 +13,19 @@ from neardup._util.numbers import check_int, is_int
 from neardup._util.settings_file import read_settings
 from neardup._util.strings import check_unicode, json_digest
 
-BUILT_IN = ("en", "zh")
+BUILTIN_LISTS = ("en", "zh")
 
 
 @dataclass(frozen=True)
 class Stopwords:
-    """A set of words to ignore. The label does not count when two are compared."""
+    """A set of words to ignore. `label` is for display; two sets with equal words are equal."""
 
     label: str = field(compare=False)
     words: frozenset[str]
 
     @lazy
     def digest(self) -> str:
-        """16 hex digits that stand for the words in a recipe's identity."""
+        """Digest of the words, 16 hex digits; part of a recipe's identity."""
         return json_digest(sorted(self.words))
 
     @classmethod
@@ -41,8 +41,8 @@ class Stopwords:
             return value
         if isinstance(value, str):
             names = sorted(set(value.split("+")))
-            if all(name in BUILT_IN for name in names):
-                return cls("+".join(names), frozenset().union(*map(_built_in, names)))
+            if all(name in BUILTIN_LISTS for name in names):
+                return cls("+".join(names), frozenset().union(*map(_builtin_words, names)))
             if not os.path.exists(value):
                 folder = os.path.abspath(os.path.dirname(value))
                 raise ValueError(
@@ -54,7 +54,7 @@ class Stopwords:
         if isinstance(value, os.PathLike):
             return cls._of_file(Path(value))
         if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray | memoryview):
-            return cls("custom", _clean(enumerate(value)))
+            return cls("custom", _word_set(enumerate(value)))
         raise TypeError(
             f"stopwords is of type {type(value).__name__}; it must be a built-in list "
             f"({_choices()}), a path, or an iterable of words"
@@ -74,7 +74,7 @@ class Stopwords:
                 f"stopwords is {str(path)!r}, which cannot be read ({error.strerror}); "
                 f"it must be a file with a word a line, or a built-in list ({_choices()})"
             ) from error
-        return cls(path.name, _clean(enumerate(text.split("\n"))))
+        return cls(path.name, _word_set(enumerate(text.split("\n"))))
 
     def __len__(self) -> int:
         return len(self.words)
@@ -87,13 +87,13 @@ class Stopwords:
 
 
 @functools.cache
-def _built_in(name: str) -> frozenset[str]:
+def _builtin_words(name: str) -> frozenset[str]:
     text = Path(__file__).with_name("stopwords").joinpath(f"{name}.txt").read_text("utf-8")
-    return _clean(enumerate(text.split("\n")))
+    return _word_set(enumerate(text.split("\n")))
 
 
-def _clean(words: Iterable[tuple[int, str]]) -> frozenset[str]:
-    kept = set()
+def _word_set(words: Iterable[tuple[int, str]]) -> frozenset[str]:
+    unique = set()
     for index, word in words:
         if not isinstance(word, str):
             raise TypeError(
@@ -101,12 +101,12 @@ def _clean(words: Iterable[tuple[int, str]]) -> frozenset[str]:
                 f"not {type(word).__name__}"
             )
         if word := check_unicode(word, f"stopwords[{index}]").strip():
-            kept.add(word)
-    return frozenset(kept)
+            unique.add(word)
+    return frozenset(unique)
 
 
 def _choices() -> str:
-    return ", ".join(f'"{name}"' for name in BUILT_IN) + ', or both as "en+zh"'
+    return ", ".join(f'"{name}"' for name in BUILTIN_LISTS) + ', or both as "en+zh"'
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Idf:
         documents = check_int("documents of idf", self.documents, 1, 2**48)
         if not isinstance(self.counts, Mapping):
             raise TypeError(f"counts of idf is {self.counts!r}; it must map tokens to numbers")
-        foreign = False
+        has_numpy_ints = False
         for token, count in self.counts.items():
             if not isinstance(token, str):
                 raise TypeError(f"counts of idf has the token {token!r}; a token must be a str")
@@ -135,10 +135,10 @@ class Idf:
                     f"counts of idf has {count!r} for {token!r}; "
                     f"it must be a whole number from 0 to documents, {documents}"
                 )
-            foreign = foreign or type(count) is not int
+            has_numpy_ints = has_numpy_ints or type(count) is not int
         object.__setattr__(self, "documents", documents)
-        if foreign:
-            # The digest is computed from the numbers as Python prints them.
+        if has_numpy_ints:
+            # The digest is computed from JSON, which has no NumPy integers.
             plain = {token: count.__index__() for token, count in self.counts.items()}
             object.__setattr__(self, "counts", plain)
 
