@@ -20,9 +20,10 @@ from suites.jobs import NEARDUP, Run, launch
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
+from helpers.capture_files import warc_records
 from helpers.made_captures import Made, made
 from helpers.made_captures.agreement import agreement, httpx_clusters
-from helpers.made_captures.formats import warc_records
+from helpers.made_captures.formats import sent
 
 READERS = environment.HERE / "warc_readers.py"
 # Pages of 20 to 150 kB, half of them style sheets and scripts, as real pages are.
@@ -67,7 +68,7 @@ def unpacked(pages: Sequence[Made]) -> list[Made]:
 
 def _write(path: Path, pages: Sequence[Made]) -> Path:
     with path.open("wb") as file:
-        file.writelines(warc_records(pages))
+        file.writelines(warc_records(sent(pages)))
     return path
 
 
@@ -198,7 +199,7 @@ def _many(folder: Path, count: int) -> Path:
     part = min(count, 10_000)
     with path.open("wb") as file:
         for seed in range(count // part):
-            file.writelines(warc_records(unpacked(made(seed, count=part))))
+            file.writelines(warc_records(sent(unpacked(made(seed, count=part)))))
     return path
 
 

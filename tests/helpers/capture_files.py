@@ -2,8 +2,9 @@
 
 import base64
 import gzip
+import http.client
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -37,6 +38,13 @@ def told(path: Path | str, **options: Any) -> tuple[list[str], list[str], list[s
     )
 
 
+def head(status: int, headers: Iterable[tuple[str, str]]) -> bytes:
+    """Return the status line and headers of a message."""
+    reason = http.client.responses.get(status, "")
+    lines = [f"HTTP/1.1 {status} {reason}", *(f"{name}: {value}" for name, value in headers)]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n"
+
+
 class Answer(NamedTuple):
     """A response as sent by the server, and as decoded."""
 
@@ -49,11 +57,13 @@ class Answer(NamedTuple):
 
     @property
     def head(self) -> bytes:
-        lines = [
-            f"HTTP/1.1 {self.status} OK",
-            *(f"{name}: {value}" for name, value in self.headers),
-        ]
-        return "\r\n".join(lines).encode() + b"\r\n\r\n"
+        return head(self.status, self.headers)
+
+    @property
+    def request(self) -> bytes:
+        place = urlsplit(self.url)
+        target = f"{place.path}?{place.query}" if place.query else place.path
+        return f"GET {target} HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode()
 
     @property
     def message(self) -> bytes:
@@ -109,19 +119,12 @@ def warc_record(
     return b"WARC/1.1\r\n" + head.encode() + b"\r\n" + block + b"\r\n\r\n"
 
 
-def warc_records(found: Sequence[Answer]) -> list[bytes]:
-    records = [
-        warc_record(
-            b"software: test\r\n", "", kind="warcinfo", Content_Type="application/warc-fields"
-        )
-    ]
+def warc_records(found: Iterable[Answer]) -> Iterator[bytes]:
+    fields = {"kind": "warcinfo", "Content_Type": "application/warc-fields"}
+    yield warc_record(b"software: test\r\n", "", **fields)
     for each in found:
-        asked = (
-            f"GET {urlsplit(each.url).path} HTTP/1.1\r\nHost: {urlsplit(each.url).netloc}\r\n\r\n"
-        )
-        records.append(warc_record(asked.encode(), each.url, kind="request"))
-        records.append(warc_record(each.message, each.url, WARC_IP_Address=each.ip))
-    return records
+        yield warc_record(each.request, each.url, kind="request")
+        yield warc_record(each.message, each.url, WARC_IP_Address=each.ip)
 
 
 def zstd(data: bytes) -> bytes:
@@ -242,12 +245,7 @@ def write_burp(folder: Path, found: Sequence[Answer]) -> Path:
 
 def write_raw(folder: Path, found: Sequence[Answer]) -> Path:
     path = folder / "capture.txt"
-    parts = []
-    for each in found:
-        place = urlsplit(each.url)
-        parts.append(f"GET {place.path} HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode())
-        parts.append(each.message)
-    path.write_bytes(b"".join(parts))
+    path.write_bytes(b"".join(each.request + each.message for each in found))
     return path
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from .formats import head
+from ..capture_files import head
 
 if TYPE_CHECKING:
     from . import Made
@@ -111,7 +111,9 @@ def httpx_clusters(pages: Sequence[Made]) -> list[int]:
     seen: dict[int, int] = {}
     found = []
     for at, page in enumerate(pages):
-        mine = httpx_fingerprint(head(page.response) + page.response.body)
+        mine = httpx_fingerprint(
+            head(page.response.status, page.response.headers) + page.response.body
+        )
         near = (who for other, who in seen.items() if (other ^ mine).bit_count() <= _DISTANCE)
         who = next(near, None)
         if who is None:

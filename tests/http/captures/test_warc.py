@@ -118,7 +118,7 @@ def test_a_body_that_the_crawler_cut_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [1, 3, 4, 5, 50, 200])
 def test_a_file_that_ends_too_early_keeps_what_was_before(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "a.warc"
-    records = warc_records(pages(4))
+    records = [*warc_records(pages(4))]
     path.write_bytes(b"".join(records)[:-cut])
     found, problems = urls(path)
     if cut <= 4:  # only the empty lines behind it are missing
