@@ -445,6 +445,13 @@ def test_documents_before_and_behind_a_collection_are_not_confused(tmp_path: Pat
         assert found == [("two", 30), ("one", 20), ("three", 10)]
 
 
+def test_a_collection_finds_passages_shorter_than_its_runs(tmp_path: Path) -> None:
+    with nd.Collection.open(tmp_path / "c.neardup", runs=True) as collection:
+        collection.add([("short", f"{words('first', 4)} and nothing else of it")])
+        assert only(check([ESSAY], collection)).sources == ()
+        assert [x.words for x in only(check([ESSAY], collection, min_words=4)).sources] == [4]
+
+
 def test_a_corpus_is_read_once_and_lazily() -> None:
     given_ = iter([(f"n{n}", words(f"n{n}x", 20)) for n in range(2500)] + CORPUS)
     assert [x.id for x in only(check([ESSAY], given_)).sources] == ["two", "one"]

@@ -16,6 +16,7 @@ from neardup.copying.findings import Copying, Finding, Ignored, Source
 from neardup.reports import charts
 from neardup.reports import copying as pages
 from neardup.reports.copying import CopyingReport, render_file, render_folder
+from neardup.reports.page import Wording
 from neardup.text.comparison import Passage
 
 REPORT = CopyingReport(copying())
@@ -196,6 +197,36 @@ def test_many_sources_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pair-1-3.html" not in found
     assert broken(found) == []
     assert "18 pages of pairs were left out" in found["index.html"]
+
+
+def test_pairs_have_a_page_only_if_their_document_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "FOLDER", pages.ReportLimits(documents=1))
+    found = folder(CopyingReport(class_of(3)))
+    assert sorted(found) == ["document-1.html", "index.html", "pair-1-1.html", "pair-1-2.html"]
+    assert broken(found) == []
+
+
+def test_the_matrix_groups_documents_that_share_text() -> None:
+    def one(at: int, other: int, share: float) -> charts.Tie:
+        return charts.Tie(at, other, share, "")
+
+    ties = [one(0, 3, 0.6), one(3, 0, 0.4), one(1, 2, 0.5), one(2, 1, 0.54), one(2, 4, 0.1)]
+    names, shares = ["a", "b", "c", "d", "source"], [0.6, 0.5, 0.55, 0.4]
+    matrix = charts.matrix_chart(ties, names, shares, ["", "#b", "", ""], 50, Wording("en"))
+    assert matrix is not None
+    assert [(row.name, row.link) for row in matrix.rows] == [
+        *(("a", ""), ("d", ""), ("c", ""), ("b", "#b"))
+    ]
+    assert matrix.columns == ["a", "d", "c", "b", "source"]
+    first, third = matrix.rows[0].cells, matrix.rows[2].cells
+    assert first[0] is charts.SELF
+    assert first[2:] == [None] * 3
+    assert [(x.shown, x.title, x.is_dark, x.above) for x in (first[1], *third[3:]) if x] == [
+        ("60", "60.0 % of a is in d", True, True),
+        ("54", "54.0 % of c is in b", False, True),
+        ("10", "10.0 % of c is in source", False, False),
+    ]
+    assert charts.matrix_chart([], names, shares, [], 50, Wording("en")) is None
 
 
 def test_sizes_are_limited_and_told(monkeypatch: pytest.MonkeyPatch) -> None:

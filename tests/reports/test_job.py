@@ -11,7 +11,7 @@ import pytest
 
 from helpers.html_page import Page, check_harmless
 from neardup.reports.charts import Histogram
-from neardup.reports.formatting import percent
+from neardup.reports.formatting import cosine, percent, share
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
 from neardup.reports.marked_text import ShownRecord
 from neardup.reports.page import Sentence, language_of_locale
@@ -100,6 +100,22 @@ def test_spaces_and_joiners_stay_as_they_are() -> None:
     text = "می\u200cخواهم\u00a0۱\u3000天\tx\ny"
     assert text in Page(with_clusters(cluster(text, text))).text()
     assert "a\\nb" in Page(render_job(replace(EMPTY, settings={"name": "a\nb"}))).text()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(1.0, "1.000"), (0.9996, "0.999"), (0.85, "0.850"), (0.0, "0.000")]
+)
+def test_only_equal_texts_have_similarity_one(value: float, shown: str) -> None:
+    assert cosine(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0, "0 %"), (0.0004, "< 0.1 %"), (0.125, "12.5 %"), (0.99999, "99.9 %"), (1.0, "100 %")],
+)
+def test_only_the_whole_is_100_percent(value: float, shown: str) -> None:
+    assert share(value) == shown
+    assert share(value, "%") == shown.replace(" %", "%")
 
 
 def test_numbers_read_well(report: JobReport) -> None:
