@@ -154,6 +154,8 @@ def waiting(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     while not list(folder.iterdir()) and time.monotonic() < until:
         time.sleep(0.02)
     assert len(list(folder.iterdir())) == 1
+    # Between the name of the temporary file and the code that removes it are a few instructions.
+    time.sleep(0.2)
     return process
 
 

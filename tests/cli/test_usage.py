@@ -359,6 +359,7 @@ ERRORS = [
         "index add in.jsonl seen.neardup",
         "name the collection first: neardup index add seen.neardup",
     ),
+    ("index add seen.neardup seen.neardup", "seen.neardup: no file to read in this folder"),
     ("index check seen.neardup in.jsonl -n 0", "'-n': 0 is out of range"),
     ("index check seen.neardup in.jsonl -o - --json", "would be mixed"),
     ("index remove seen.neardup", "name at least one, or a file of them with --from"),
