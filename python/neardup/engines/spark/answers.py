@@ -60,8 +60,8 @@ class Deduplicated:
 
     def counts(self) -> dict[str, int]:
         """Return the number of all, kept, removed and unreadable rows."""
-        gone, bad, total = self.removed.count(), self.unreadable.count(), self.clusters.count()
-        return {"rows": total, "kept": total - gone, "removed": gone, "unreadable": bad}
+        removed, bad, total = self.removed.count(), self.unreadable.count(), self.clusters.count()
+        return {"rows": total, "kept": total - removed, "removed": removed, "unreadable": bad}
 
 
 def pairs(
@@ -106,10 +106,10 @@ def _pairs_by_id(rows: Rows, found: DataFrame) -> DataFrame:
         names = {"row": side, "id": f"{side}_id", "order": f"{side}_order"}
         own = {**names, "signal": f"{side}_signal"}
         joined = joined.join(rows.table.select(*(F.col(a).alias(b) for a, b in own.items())), side)
-    ahead = F.col("left_order") < F.col("right_order")
+    in_order = F.col("left_order") < F.col("right_order")
     return joined.select(
-        F.when(ahead, F.col("left_id")).otherwise(F.col("right_id")).alias("left"),
-        F.when(ahead, F.col("right_id")).otherwise(F.col("left_id")).alias("right"),
+        F.when(in_order, F.col("left_id")).otherwise(F.col("right_id")).alias("left"),
+        F.when(in_order, F.col("right_id")).otherwise(F.col("left_id")).alias("right"),
         F.when(F.col("left_signal") & F.col("right_signal"), F.col("distance")).alias("distance"),
         "similarity",
     )
@@ -218,16 +218,16 @@ def prepare_rows(
     from pyspark.sql import functions as F
 
     storage = Storage(work)
-    made = sketch_frame(df, request).withColumn("side", F.lit(ALL))
-    rows = make_rows(made, request, storage)
+    sketched = sketch_frame(df, request).withColumn("side", F.lit(ALL))
+    rows = make_rows(sketched, request, storage)
     return rows, (TextSource(ALL, df, request.id_column, request.text_column),)
 
 
-def kept_rows(df: DataFrame, id_column: str, gone: DataFrame) -> DataFrame:
+def kept_rows(df: DataFrame, id_column: str, removed: DataFrame) -> DataFrame:
     """Return the rows whose ids are not in `gone`, unchanged."""
     from pyspark.sql import functions as F
 
-    ids = gone.select(F.col("id").alias(REMOVED_ID))
+    ids = removed.select(F.col("id").alias(REMOVED_ID))
     return df.join(ids, F.col(quote_column(id_column)) == F.col(REMOVED_ID), "left_anti")
 
 
@@ -298,11 +298,11 @@ def sketches(
     from pyspark.sql import functions as F
 
     request = check_request(df, (text_column, id_column, order_by), recipe=recipe)
-    made = sketch_frame(df, request, fingerprint=True, text=texts).where("reason IS NULL")
+    sketched = sketch_frame(df, request, fingerprint=True, text=texts).where("reason IS NULL")
     identity = request.recipe.identity
     named = F.lit(identity).alias("recipe", metadata={"neardup": identity})
     names = (*SKETCH_COLUMNS[:-1], *(("text",) if texts else ()))
-    return made.select(*names, named)
+    return sketched.select(*names, named)
 
 
 def is_sketches(frame: DataFrame) -> bool:
@@ -383,20 +383,20 @@ def _reference_sketches(
             TextSource(REFERENCE, reference, *where, "reference"),
         )
     _check_identity(reference, request)
-    made = reference.withColumn("reason", F.lit(None).cast("string"))
+    stored = reference.withColumn("reason", F.lit(None).cast("string"))
     if texts is not None:
         check_frame("reference_texts", texts)
         check_columns(texts, "reference_texts", *where)
         check_text(texts, "reference_texts", request.text_column)
-        own, other = (_id_type(*each) for each in ((texts, request.id_column), (made, "id")))
+        own, other = (_id_type(*each) for each in ((texts, request.id_column), (stored, "id")))
         if own != other:
             raise TypeError(
                 f"ids of reference_texts are of type {own}, ids of the reference of type {other}; "
                 "cast one of them"
             )
-        return made, (TextSource(REFERENCE, texts, *where, "reference_texts"),)
+        return stored, (TextSource(REFERENCE, texts, *where, "reference_texts"),)
     if "text" in reference.columns:
-        return made, (TextSource(REFERENCE, reference, "id", "text", "reference"),)
+        return stored, (TextSource(REFERENCE, reference, "id", "text", "reference"),)
     raise ValueError(
         "the reference is a table of sketches without texts, which verify candidates; pass "
         " them as reference_texts=, or store them: sketches(df, texts=True)"

@@ -102,19 +102,19 @@ def failure_message(error: BaseException) -> str:
     """Return the cause of a failure in one line, without stack traces."""
     text = f"{type(error).__name__}: {error}"
     raised = RAISED_PATTERN.findall(str(error))
-    for name, said in raised:
+    for name, message in raised:
         if name == WorkerError.__name__:
-            return str(said).strip()
+            return str(message).strip()
     for pattern, way_out in KNOWN_FAILURES:
         if found := re.search(pattern, text):
             return way_out.format(**found.groupdict())
     if raised:
-        name, said = raised[-1]
-        return f"a task failed: {_shorten(said)} ({name})"
+        name, message = raised[-1]
+        return f"a task failed: {_shorten(message)} ({name})"
     if found := FAILURE_PATTERN.search(text):
         return f"a task failed: {_shorten(found[1])}"
-    said = next((line for line in str(error).splitlines() if line.strip()), "")
-    return _shorten(said) or type(error).__name__
+    message = next((line for line in str(error).splitlines() if line.strip()), "")
+    return _shorten(message) or type(error).__name__
 
 
 def _shorten(text: str) -> str:

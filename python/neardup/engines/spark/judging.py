@@ -92,8 +92,8 @@ def verify_texts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow.compute as pc
 
     for batch in batches:
-        row, checksum, needed, given = batch.columns
-        texts, _ = decode_texts(given)
+        row, checksum, needed, column = batch.columns
+        texts, _ = decode_texts(column)
         same = pc.equal(int64_array(text_checksums(texts)), checksum)
         none = pa.scalar(None, pa.string())
         wrong = pc.if_else(texts.is_null(), MISSING, pc.if_else(same, none, CHANGED))

@@ -101,8 +101,8 @@ def link_clusters(rows: Rows, sources: TextSources, linkage: Linkage) -> DataFra
     labels = members.join(firsts, "root")
     labels = storage.pin(labels.select("row", "label").where("row <> label"))
     if found.texts is None:
-        nothing = (F.lit(None).cast(kind).alias(name) for name, kind in VERDICT_COLUMNS)
-        return labels.select("row", "label", *nothing)
+        nulls = (F.lit(None).cast(kind).alias(name) for name, kind in VERDICT_COLUMNS)
+        return labels.select("row", "label", *nulls)
     pairs = labels.toDF("left", "right")
     verdicts = judge_pairs(rows, pairs, labels.count(), found.texts)
     return storage.pin(verdicts.toDF(*LINK_COLUMNS))
@@ -152,16 +152,16 @@ def judge_removed(rows: Rows, labels: DataFrame, sources: TextSources) -> DataFr
     """
     from pyspark.sql import functions as F
 
-    gone = labels.where("row <> label")
+    removed = labels.where("row <> label")
     if rows.request.question.similarity is None:
-        gone = gone.select("row", "id", "signal", "label")
-        pairs = gone.select(F.col("row").alias("left"), F.col("label").alias("right"))
+        removed = removed.select("row", "id", "signal", "label")
+        pairs = removed.select(F.col("row").alias("left"), F.col("label").alias("right"))
         wanted = pairs.select(F.col("left").alias("row")).union(pairs.select("right"))
         texts = fetch_texts(rows, wanted, sources)
-        verdicts = judge_pairs(rows, pairs, gone.count(), texts)
-        gone = gone.join(verdicts.toDF(*LINK_COLUMNS), ["row", "label"])
+        verdicts = judge_pairs(rows, pairs, removed.count(), texts)
+        removed = removed.join(verdicts.toDF(*LINK_COLUMNS), ["row", "label"])
     known = F.when(F.col("signal"), F.col("distance")).alias("distance")
-    return gone.select("row", "id", "label", known, "similarity")
+    return removed.select("row", "id", "label", known, "similarity")
 
 
 # Approximate bytes of a pair with the sort keys of its rows.

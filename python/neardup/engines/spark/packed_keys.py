@@ -69,31 +69,31 @@ class Packer:
 
     slices: int
 
-    def __call__(self, made: Iterable[KeyedRows]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, keyed: Iterable[KeyedRows]) -> Iterator[pa.RecordBatch]:
         least = min(max(RECORDS_PER_SLICE * self.slices, MIN_PACKED_RECORDS), MAX_PACKED_RECORDS)
         waiting: list[KeyedRows] = []
-        for placed in made:
+        for placed in keyed:
             waiting.append(placed)
             if sum(len(some.key) for some in waiting) >= least:
-                yield self._packed(waiting)
+                yield self._pack(waiting)
                 waiting = []
         if waiting:
-            yield self._packed(waiting)
+            yield self._pack(waiting)
 
-    def _packed(self, made: list[KeyedRows]) -> pa.RecordBatch:
+    def _pack(self, keyed: list[KeyedRows]) -> pa.RecordBatch:
         import numpy as np
         import pyarrow as pa
 
-        key, part, side = (np.concatenate([some[of] for some in made]) for of in range(3))
-        starts = np.cumsum([0, *(len(some.row) for some in made)]).tolist()
-        at = np.concatenate([some.at + start for some, start in zip(made, starts, strict=False)])
+        key, part, side = (np.concatenate([some[of] for some in keyed]) for of in range(3))
+        starts = np.cumsum([0, *(len(some.row) for some in keyed)]).tolist()
+        at = np.concatenate([some.at + start for some, start in zip(keyed, starts, strict=False)])
         slices = self._slice(key, part)
         # NumPy sorts 16-bit numbers in linear time.
         narrow = slices.astype(np.uint16) if self.slices <= 1 << 16 else slices
         sort = np.argsort(narrow, kind="stable")
         at = at[sort]
-        row = np.concatenate([some.row for some in made])[at]
-        compared = np.concatenate([some.compared for some in made])
+        row = np.concatenate([some.row for some in keyed])[at]
+        compared = np.concatenate([some.compared for some in keyed])
         # As one void value per row: rows are moved whole, not byte by byte.
         compared = compared.view(f"V{compared.shape[1]}").reshape(-1)[at]
         counts = np.bincount(slices, minlength=1)

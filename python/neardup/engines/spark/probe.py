@@ -63,18 +63,18 @@ def check_reachable(master: str) -> str:
     port = port or DEFAULT_PORTS[scheme]
     try:
         with socket.create_connection((host, port), CONNECT_TIMEOUT) as connection:
-            said = _probe_master(connection) if scheme == "spark" else ""
+            problem = _probe_master(connection) if scheme == "spark" else ""
     except OSError as error:
         raise SparkFailedError(
             f"--master {master}: cannot connect to {host} port {port} "
             f"({error.strerror or error}); is Spark running there?"
         ) from error
     if scheme == "sc":
-        said = _probe_connect(master)
-    if said:
+        problem = _probe_connect(master)
+    if problem:
         what = "a Spark master" if scheme == "spark" else "a Spark Connect server"
         raise SparkFailedError(
-            f"--master {master}: the server at {host} port {port} is not {what} ({said}); "
+            f"--master {master}: the server at {host} port {port} is not {what} ({problem}); "
             + WAYS_OUT[scheme]
         )
     return host
@@ -150,11 +150,11 @@ def load_neardup(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def check_worker_memory(spark: Any) -> None:
     """Raise SparkFailedError if the memory limit of workers is too small to start one."""
-    said = spark.conf.get(MEMORY_SETTING, None)
-    found = re.fullmatch(r"(\d+)([bkmgt]?)b?", str(said or "").strip().lower())
+    setting = spark.conf.get(MEMORY_SETTING, None)
+    found = re.fullmatch(r"(\d+)([bkmgt]?)b?", str(setting or "").strip().lower())
     if found and 0 < int(found[1]) * SIZE_UNITS[found[2]] < MIN_WORKER_BYTES:
         raise SparkFailedError(
-            f"{MEMORY_SETTING} is {said}, but a worker needs at least 640m to load "
+            f"{MEMORY_SETTING} is {setting}, but a worker needs at least 640m to load "
             "Python, NumPy and Arrow; raise it, or remove the setting"
         )
 

@@ -300,7 +300,7 @@ def _piece_batch(
     )
 
 
-def pack_batch(batch: Batch, made: Precomputed) -> bytes:
+def pack_batch(batch: Batch, precomputed: Precomputed) -> bytes:
     """Encode a batch with its sketches or fingerprints as an Arrow stream."""
     import numpy as np
     import pyarrow as pa
@@ -311,12 +311,12 @@ def pack_batch(batch: Batch, made: Precomputed) -> bytes:
         "start": np.ascontiguousarray(batch.spans[:, 0]),
         "end": np.ascontiguousarray(batch.spans[:, 1]),
         "line": batch.lines,
-        "length": made.lengths.astype(np.int64),
-        "signal": made.signal,
+        "length": precomputed.lengths.astype(np.int64),
+        "signal": precomputed.signal,
     }
     if not batch.in_place or batch.made is None:
         columns["text"] = batch.texts
-    for name, matrix in (("values", made.values), ("sketches", made.sketches)):
+    for name, matrix in (("values", precomputed.values), ("sketches", precomputed.sketches)):
         if matrix is not None:
             flat = np.ascontiguousarray(matrix).reshape(rows, -1)
             width = flat.shape[1] * flat.itemsize
@@ -355,7 +355,7 @@ def unpack_batch(payload: bytes) -> Batch:
         data = np.frombuffer(packed.column(name).buffers()[1], dtype=kind)
         return data.reshape(rows, -1) if rows else data.reshape(0, 1)
 
-    made = Precomputed(
+    precomputed = Precomputed(
         numbers("signal"), matrix("values", "<u8"), matrix("sketches", "u1"), numbers("length")
     )
     facts = None
@@ -372,6 +372,6 @@ def unpack_batch(payload: bytes) -> Batch:
         numbers("line"),
         packed.column("key") if "key" in names else None,
         packed.schema.metadata[b"in_place"] == b"1",
-        made,
+        precomputed,
         facts=facts,
     )

@@ -111,7 +111,7 @@ def check_request(
     """
     check_frame("df", frame)
     text_column, id_column, order_by = columns
-    made = as_recipe(recipe)
+    checked_recipe = as_recipe(recipe)
     policy = Keep.parse(keep)
     check_linkage(linkage)
     if not isinstance(order_by, str | Sequence | None):
@@ -120,8 +120,8 @@ def check_request(
     check_columns(frame, "df", text_column, id_column, *by, *filter(None, [policy.column]))
     check_text(frame, "df", text_column)
     return SparkRequest(
-        made,
-        check_question(*thresholds, bits=made.bits),
+        checked_recipe,
+        check_question(*thresholds, bits=checked_recipe.bits),
         text_column,
         id_column,
         by,

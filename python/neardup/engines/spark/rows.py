@@ -59,7 +59,7 @@ def fingerprint(
     check_frame("df", df)
     check_columns(df, "df", text_column)
     check_text(df, "df", text_column)
-    made = as_recipe(recipe)
+    checked_recipe = as_recipe(recipe)
     if column in df.columns:
         raise ValueError(f"df already has a column {column!r}; pass another name as column=")
     from pyspark.sql.types import BinaryType, StructType
@@ -73,7 +73,7 @@ def fingerprint(
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            values, signal = fingerprint_bytes(decode_texts(batch.column(place))[0], made)
+            values, signal = fingerprint_bytes(decode_texts(batch.column(place))[0], checked_recipe)
             found = binary_array(values[:, ::-1], ~signal)
             yield make_batch(dict(zip(own, [*batch.columns, found], strict=True)))
 
@@ -130,10 +130,10 @@ def fingerprint_bytes(texts: Any, recipe: Recipe) -> tuple[NDArray[np.uint8], ND
     import numpy as np
     import pyarrow as pa
 
-    made = fingerprints(pa.chunked_array([texts]), recipe, threads=1)
+    found = fingerprints(pa.chunked_array([texts]), recipe, threads=1)
     width = (recipe.bits + 7) // 8
-    values = np.ascontiguousarray(made.values.astype("<u8", copy=False)).view(np.uint8)
-    return values.reshape(len(made), -1)[:, :width], made.signal
+    values = np.ascontiguousarray(found.values.astype("<u8", copy=False)).view(np.uint8)
+    return values.reshape(len(found), -1)[:, :width], found.signal
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class SketchTask:
         recipe = self.request.recipe
         found = recipe.pipeline.sketches_arrow(string_buffers(pa.chunked_array([texts])), 1)
         signal, sketches = np.asarray(found[0]), np.asarray(found[1])
-        made: dict[str, Any] = {
+        result: dict[str, Any] = {
             "id": columns["id"],
             "order": sort_keys(self._sort_columns(columns, lengths)),
             "bytes": lengths,
@@ -177,13 +177,13 @@ class SketchTask:
             "reason": why,
         }
         if self.registers:
-            made["registers"] = binary_array(sketches[:, :REGISTERS], ~signal)
+            result["registers"] = binary_array(sketches[:, :REGISTERS], ~signal)
         if self.fingerprint:
             values, coded = fingerprint_bytes(texts, recipe)
-            made["fingerprint"] = binary_array(values, ~coded)
+            result["fingerprint"] = binary_array(values, ~coded)
         if self.text:
-            made["text"] = texts.cast(pa.string())
-        return make_batch(made)
+            result["text"] = texts.cast(pa.string())
+        return make_batch(result)
 
     def _sort_columns(self, columns: dict[str, Any], lengths: Any) -> list[SortColumn]:
         """Return the sort columns: keep policy, then order_by, then id."""
@@ -327,8 +327,8 @@ def number_rows(sketched: DataFrame, storage: Storage) -> DataFrame:
     counted = found.groupBy("side", "id").agg(F.count(F.lit(1)).alias("times"))
     wrong = counted.where("times > 1 OR id IS NULL").limit(1).toArrow().to_pylist()
     if wrong:
-        given, times = wrong[0]["id"], wrong[0]["times"]
-        what = "have no id" if given is None else f"have the id {given!r}"
+        id_, times = wrong[0]["id"], wrong[0]["times"]
+        what = "have no id" if id_ is None else f"have the id {id_!r}"
         raise ValueError(
             f"{times} rows {what}; each row needs a unique id: name another column with "
             "id_column=, or add one"

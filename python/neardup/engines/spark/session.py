@@ -381,8 +381,8 @@ def _jvm_memory() -> str | None:
     A quarter of the machine's memory, the default of the JVM. Spark's default, a gigabyte, is too
     little for ten million records, and a JVM out of memory may hang.
     """
-    said = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
-    if os.environ.get("SPARK_DRIVER_MEMORY") or "--driver-memory" in said:
+    arguments = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    if os.environ.get("SPARK_DRIVER_MEMORY") or "--driver-memory" in arguments:
         return None
     if _is_configured("spark.driver.memory"):
         return None
@@ -400,8 +400,8 @@ def _is_configured(name: str) -> bool:
     folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
     if folder is not None:
         with suppress(OSError):
-            told = Path(folder, "spark-defaults.conf").read_text("utf-8", errors="replace")
-            return re.search(rf"^\s*{re.escape(name)}[\s=:]", told, re.MULTILINE) is not None
+            settings = Path(folder, "spark-defaults.conf").read_text("utf-8", errors="replace")
+            return re.search(rf"^\s*{re.escape(name)}[\s=:]", settings, re.MULTILINE) is not None
     return False
 
 
@@ -414,14 +414,14 @@ def _silence_stderr() -> Iterator[None]:
         return
     with suppress(OSError):
         sys.stderr.flush()
-    kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 2)
+    saved, devnull = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nothing)
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(devnull)
 
 
 def java_version() -> int:
@@ -435,12 +435,12 @@ def java_version() -> int:
             "install openjdk-17-jre-headless), or use --master sc://HOST, which needs no Java"
         )
     try:
-        told = subprocess.run(  # noqa: S603
+        output = subprocess.run(  # noqa: S603
             [java, "-version"], capture_output=True, text=True, timeout=60, check=False
         ).stderr
     except (OSError, subprocess.SubprocessError) as error:
         raise NoSparkError(f"Spark needs Java, but {java} cannot be run: {error}") from error
-    found = re.search(r'version "(?:1\.)?(\d+)', told)
+    found = re.search(r'version "(?:1\.)?(\d+)', output)
     if found is None:
         raise NoSparkError(f"Spark needs Java {MIN_JAVA}, but {java} does not print its version")
     version = int(found[1])
