@@ -207,3 +207,14 @@ def test_a_program_that_ends_leaves_no_process(tmp_path: Path) -> None:
     assert ran.stderr == ""
     assert not is_running(int(ran.stdout))
     assert read_text(str(path)) == "hello world"
+
+
+def test_a_response_larger_than_allowed_is_not_read(
+    short: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A malicious file may have taken over the worker."""
+    for kind, size in ((sandbox.TEXT, MOST + 1), (sandbox.REASON, 1 << 20), (b"X", 1)):
+        responses = [sandbox.RESPONSE.pack(kind, size)]
+        monkeypatch.setattr(sandbox._Worker, "_receive", lambda *_, left=responses: left.pop())
+        with pytest.raises(UnreadableDocumentError, match=r"or makes PDFium fail"):
+            sandbox.pdf_text_in_worker(ONE, MOST)

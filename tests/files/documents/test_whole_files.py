@@ -83,7 +83,10 @@ def test_standard_input(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["odt", "epub"])
 def test_a_zip_that_holds_a_word_document_is_what_its_name_says(tmp_path: Path, kind: str) -> None:
-    file = io.BytesIO(MADE[kind].replace(b"mimetype", b"mimetypX"))
+    # Without the entry that names the format, which would tell it.
+    data = MADE[kind].replace(b"application/epub+zip", b"Xpplication/epub+zip")
+    data = data.replace(b"application/vnd.oasis", b"Xpplication/vnd.oasis", 1)
+    file = io.BytesIO(data)
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr(
             "word/document.xml", document_files.word_part(document_files.word_paragraphs("no"))

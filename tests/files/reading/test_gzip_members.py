@@ -91,3 +91,17 @@ def test_damage_everywhere_ends() -> None:
             data[chance.randrange(len(data))] = chance.randrange(256)
         found, _ = unpacked(bytes(data))
         assert len(found) <= 50 * 300
+
+
+def test_a_member_that_swallows_the_next_gives_it_back() -> None:
+    """A wrong length in the first member reaches into the second, and is noticed behind it."""
+    records = [record(number, 300) for number in range(3)]
+    first, second, third = (bytearray(gzip.compress(each, 0)) for each in records)
+    header = 10
+    stored = len(records[0]) + 100
+    first[header + 1 : header + 5] = stored.to_bytes(2, "little") + (0xFFFF ^ stored).to_bytes(
+        2, "little"
+    )
+    found, members = unpacked(bytes(first + second + third), size=50)
+    assert found.endswith(RECORD_GAP + records[1] + records[2])
+    assert [(each.stored, each.resumed) for each in members.breaks] == [(0, len(first))]

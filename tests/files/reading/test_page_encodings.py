@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from neardup import http
 from neardup.files.reading.batch import Reading, Unreadable
-from neardup.files.reading.encodings import _guess, body_charset, page_charset, page_encoding
+from neardup.files.reading.encodings import (
+    _guess,
+    body_charset,
+    detect,
+    page_charset,
+    page_encoding,
+)
 from neardup.files.reading.inputs import read_batches
 
 CHINESE = "您访问的页面不存在，请返回首页。服务器错误，权限不足。"
@@ -129,3 +135,10 @@ def test_undeclared_bytes_that_no_language_has_stay_unreadable_as_a_document() -
     junk = b"<p>" + bytes(range(128, 256)) * 3
     assert page_encoding(junk) == ("", "")
     assert body_charset("text/html", junk) == "cp1252"  # a capture cannot be read again
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xe9\xc9\xe9\xc9 " * 20, (RUSSIAN * 2).encode("iso8859-5")], ids=["runs", "8859-5"]
+)
+def test_words_of_nothing_but_letters_beyond_ascii_are_not_western(data: bytes) -> None:
+    assert detect(data) is None
