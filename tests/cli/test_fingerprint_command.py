@@ -279,7 +279,7 @@ def test_options_of_reading(run: Callable[..., Any], tmp_path: Path) -> None:
 
 
 def test_json_lines_on_standard_input_are_noted(run: Callable[..., Any]) -> None:
-    note = "neardup: warning: standard input looks like JSON lines; use --format jsonl"
+    note = "neardup: note: standard input looks like JSON lines; use --format jsonl"
     data = b'{"text": "alpha beta"}\n{"text": "gamma delta"}\n'
     for options, noted in [
         (["-"], True),

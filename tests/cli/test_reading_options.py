@@ -34,7 +34,7 @@ def test_tsv_with_quotes_loses_nothing(run: Callable[..., Any], tmp_path: Path) 
     assert "warning" not in ran.err
     ran = run("dedup", source, "-o", out, "--quoting", "all")
     assert ran.code == 0
-    assert f"warning: {source}:4: a record of 898 lines, read as it is; if quotes are" in ran.err
+    assert f"note: {source}:4: a record of 898 lines, read as it is; if quotes are" in ran.err
     assert out.read_text() == data  # the long record is kept as it is
 
 
@@ -119,7 +119,7 @@ def test_what_a_folder_leaves_out_is_told(run: Callable[..., Any], tmp_path: Pat
         (folder / name).write_text(f"word{number} text{number}")
     ran = run("dedup", folder, "-o", out)
     assert len(lines(out)) == 1
-    told = f"warning: {folder}/: skipped 4 files: 2 .css, 1 .tex, 1 without ending; --format text"
+    told = f"note: {folder}/: skipped 4 files: 2 .css, 1 .tex, 1 without ending; --format text"
     assert f"neardup: {told} reads them" in ran.err
     ran = run("dedup", folder, "-o", out, "--format", "text")
     assert (len(lines(out)), "skipped" in ran.err) == (5, False)
@@ -229,7 +229,7 @@ def test_ids_are_said_to_be_repeated(run: Callable[..., Any], tmp_path: Path) ->
     source, out, removed = (tmp_path / x for x in ("a.jsonl", "o.jsonl", "r.jsonl"))
     rows = [("a", FOX), ("b", DOG), ("a", HEN), ("a", FOX)]
     source.write_text("".join(json.dumps({"id": x, "text": y}) + "\n" for x, y in rows))
-    told = "neardup: warning: 2 records have the id of an earlier record, first 'a'"
+    told = "neardup: note: 2 records have the id of an earlier record, first 'a'"
     ran = run("dedup", source, "-o", out, "--removed", removed)
     assert f"{told}; the column line of --removed distinguishes them\n" in ran.err
     assert f"{told}\n" in run("cluster", source, "-o", out).err

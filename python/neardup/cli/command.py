@@ -336,10 +336,18 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def load_config(context: click.Context, param: click.Parameter, path: Path | None) -> None:
-    """Read options from a TOML file as defaults, so that the command line wins."""
-    if path is None:
-        return
+class ConfigFile(FileName):
+    """A TOML file of options, read as defaults so that the command line wins."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        assert ctx is not None  # noqa: S101
+        path = Path(value)
+        load_config(ctx, path)
+        return path
+
+
+def load_config(context: click.Context, path: Path) -> None:
+    """Set the defaults of a command from a TOML file."""
     import tomllib
 
     from neardup._util.settings_file import read_settings

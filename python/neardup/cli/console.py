@@ -161,7 +161,7 @@ def problems_of(reading: Reading) -> Problems:
 
 
 class Notes:
-    """Prints warnings, up to a number.
+    """Prints notes and warnings, up to a number.
 
     before  called before each, such as to remove a progress bar
     """
@@ -171,16 +171,19 @@ class Notes:
         self._before = before
         self._count = 0
 
-    def __call__(self, message: str) -> None:
+    def __call__(self, message: str, kind: str = "note") -> None:
         self._count += 1
         if not self._quiet and self._count <= MAX_SHOWN_NOTES:
             self._before()
-            error(f"warning: {message}")
+            error(f"{kind}: {message}")
+
+    def warn(self, message: str) -> None:
+        self(message, "warning")
 
     def close(self) -> None:
         """Print how many were not shown."""
         if not self._quiet and self._count > MAX_SHOWN_NOTES:
-            error(f"{self._count - MAX_SHOWN_NOTES:,} more warnings")
+            error(f"{self._count - MAX_SHOWN_NOTES:,} more notes")
 
 
 def run_job(job: Callable[..., Result], reading: Reading, *, quiet: bool) -> Result | None:

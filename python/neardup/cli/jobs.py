@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.cli import DONE, UNREADABLE, console
-from neardup.cli.captures import choose
 from neardup.cli.command import CAPTURES, KEPT, FileName, command, group, only, option
 from neardup.cli.options import (
     INPUTS,
@@ -65,11 +64,11 @@ def dedup(inputs: tuple[str, ...], own: DedupOptions, shared: JobOptions) -> int
       neardup dedup new.parquet -o fresh.parquet --against old.parquet
       neardup dedup new.jsonl -o fresh.jsonl --against seen.neardup
     """
-    from neardup import jobs
+    from neardup.jobs import dedup as job
 
     check_stdout(shared.output.as_json, out=own.out, removed=own.removed, report=own.report.report)
     return _run(
-        jobs.dedup,
+        job,
         inputs,
         own.out,
         shared,
@@ -111,11 +110,11 @@ def pairs(
       neardup pairs documents.jsonl -o pairs.parquet --radius 3 --bits 64
       neardup pairs lines.txt --lines -o pairs.csv --equal first
     """
-    from neardup import jobs
+    from neardup.jobs import pairs as job
 
     check_stdout(shared.output.as_json, out=own.out, report=report.report)
     return _run(
-        jobs.pairs,
+        job,
         inputs,
         own.out,
         shared,
@@ -167,11 +166,11 @@ def cluster(inputs: tuple[str, ...], own: ClusterOptions, shared: JobOptions) ->
       neardup cluster crawl.warc.gz -o all.csv --kinds kinds.csv --report k.html
       neardup cluster httpx.jsonl --as http -o responses.csv --within host
     """
-    from neardup import jobs
+    from neardup.jobs import cluster as job
 
     check_stdout(shared.output.as_json, out=own.out, kinds=own.kinds, report=own.report.report)
     return _run(
-        jobs.cluster,
+        job,
         inputs,
         own.out,
         shared,
@@ -186,20 +185,20 @@ def _run(
     job: Callable[..., Summary], inputs: tuple[str, ...], out: Path, shared: JobOptions, **own: Any
 ) -> int:
     """Run a job, print its summary, and return the exit code."""
-    from neardup import jobs
+    from neardup.jobs import Options
 
     output = shared.output
     check_stdin(inputs)
-    reading, recipe = choose(
-        [*inputs, *own.get("against", ())],
-        shared.reading.reading(),
-        shared.recipe,
-        shared.captures,
-        quiet=output.quiet,
-    )
+    reading, recipe = shared.reading.reading(), None
+    # Without these options the job itself decides whether the inputs are captures.
+    if any((*vars(shared.recipe).values(), shared.captures.as_what, shared.captures.no_mask)):
+        from neardup.cli.captures import choose
 
-    def run(on_note: Callable[[str], object], **callbacks: Any) -> Summary:
-        options = jobs.Options(
+        given = [*inputs, *own.get("against", ())]
+        reading, recipe = choose(given, reading, shared.recipe, shared.captures, quiet=output.quiet)
+
+    def run(on_note: console.Notes, **callbacks: Any) -> Summary:
+        options = Options(
             recipe=recipe,
             reading=reading,
             within=shared.captures.within,
@@ -207,7 +206,7 @@ def _run(
             strict=output.strict,
             guard=not output.no_guard,
             on_note=on_note,
-            on_warning=on_note,
+            on_warning=on_note.warn,
             **callbacks,
             **vars(shared.near),
             **vars(shared.engine),

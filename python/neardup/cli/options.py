@@ -23,10 +23,10 @@ from neardup.cli.command import (
     OUTPUT,
     READING,
     SHARED,
+    ConfigFile,
     FileName,
     argument,
     group,
-    load_config,
     option,
 )
 from neardup.cli.console import reason
@@ -373,7 +373,7 @@ class OutputOptions:
         "--config",
         metavar="FILE.toml",
         is_eager=True,
-        callback=load_config,
+        type=ConfigFile(),
         help="Read options from a file, by their long names; the command line wins.",
     )
     as_json: bool = option(

@@ -111,6 +111,11 @@ def reading_with_views(
     captures, texts = captures_of(files, reading)
     if not captures:
         return reading
+    if reading.lines or reading.text_columns != DEFAULT_TEXT:
+        name = "lines" if reading.lines else "text_columns"
+        raise ValueError(
+            f"{name} is for texts, and the inputs are captures of HTTP responses; leave it out"
+        )
     if reading.format is None:
         neardup.http.captures.check_captures(captures, texts, note)
     return replace(reading, viewing=as_recipe(recipe).viewing())
