@@ -48,7 +48,7 @@ class Fraction(ParamType):
 
 
 @dataclass(frozen=True)
-class CheckOptions:
+class CopyingOptions:
     SECTION = SHARED
 
     against: tuple[str, ...] = option(
@@ -107,7 +107,7 @@ class CheckOutput:
 
 @command(
     INPUTS,
-    own=CheckOptions,
+    own=CopyingOptions,
     passages=PassageOptions,
     reading_options=ReadingOptions,
     captures=only(CaptureOptions, "as_what", "no_mask"),
@@ -118,7 +118,7 @@ class CheckOutput:
 )
 def check(
     inputs: tuple[str, ...],
-    own: CheckOptions,
+    own: CopyingOptions,
     passages: PassageOptions,
     reading_options: ReadingOptions,
     captures: CaptureOptions,

@@ -277,7 +277,7 @@ def _duplicate_row(outcome: Outcome, source: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class CheckOptions:
+class LookupOptions:
     out: Path | None = out_option()
     n: int | None = option(
         "-n",
@@ -292,7 +292,7 @@ class CheckOptions:
 @command(
     COLLECTION,
     INPUTS,
-    own=CheckOptions,
+    own=LookupOptions,
     near=NearOptions,
     reading_options=ReadingOptions,
     captures=only(CaptureOptions, "as_what"),
@@ -305,7 +305,7 @@ class CheckOptions:
 def check(
     path: Path,
     inputs: tuple[str, ...],
-    own: CheckOptions,
+    own: LookupOptions,
     near: NearOptions,
     reading_options: ReadingOptions,
     captures: CaptureOptions,
