@@ -52,12 +52,10 @@ def against_the_layers(module: str, source: str) -> list[str]:
 
 
 def public_names(package: str) -> set[str]:
-    """Return the `__all__` of a package if at least half of it are modules, else an empty set."""
+    """Return the `__all__` of a package."""
     for node in ast.parse(MODULES[package]).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            names = set(ast.literal_eval(node.value))
-            modules = [name for name in names if f"{package}.{name}" in MODULES]
-            return names if 2 * len(modules) >= len(names) else set()
+            return set(ast.literal_eval(node.value))
     return set()
 
 

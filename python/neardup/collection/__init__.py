@@ -40,4 +40,6 @@ __all__ = [
     "Outcome",
     "Stats",
     "Stored",
+    "documents",
+    "errors",
 ]

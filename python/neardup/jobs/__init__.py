@@ -51,5 +51,7 @@ __all__ = [
     "check",
     "cluster",
     "dedup",
+    "filter",
+    "options",
     "pairs",
 ]
