@@ -67,7 +67,7 @@ def _asking(
     names = ("sparse_dot_topn", "bm25s")
     ours: dict[str, list[float]] = {name: [] for name in (*names, "whole")}
     theirs: dict[str, list[float]] = {name: [] for name in names}
-    terms, pipeline = index._by_terms(), index.recipe.pipeline
+    terms, pipeline = index._term_index(), index.recipe.pipeline
     # The threshold of each peer: bm25s has none.
     least = {"sparse_dot_topn": THRESHOLD, "bm25s": 0.0}
     for _ in range(ROUNDS + 1):

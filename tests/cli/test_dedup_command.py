@@ -160,7 +160,7 @@ def test_how_it_was_found(found: Summary, expected: str) -> None:
 
 
 def test_numbers_do_not_contradict_each_other(run: Run, source: Path) -> None:
-    """Twins are no pairs that were looked at, and groups of many alike are no candidates."""
+    """Twins are no pairs that were looked at, and dense groups are no candidates."""
     template = "this is the page of the shop that sells the lamp with the number"
     lines = [json.dumps({"text": f"{template} {at % 150}"}) + "\n" for at in range(300)]
     source.write_text("".join(lines))

@@ -33,22 +33,22 @@ class Listed:
         self.index.add(self.sketches[keys], keys)
 
     def within(
-        self, values: NDArray[np.uint64], radius: int, recall: float, most: int | None
+        self, values: NDArray[np.uint64], radius: int, recall: float, limit: int | None
     ) -> Candidates:
-        found = self.codes.nearest(values, most or len(self.texts), radius, None, None)
+        found = self.codes.nearest(values, limit or len(self.texts), radius, None, None)
         assert recall == 1
         return Candidates(*(np.asarray(column, dtype=np.int64) for column in found))
 
-    def alike(
-        self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
+    def candidates(
+        self, sketches: NDArray[np.uint8], similarity: float, recall: float, limit: int | None
     ) -> Candidates:
-        found = _core.search_sketches([self.index], sketches, (similarity, recall), most, None)
+        found = _core.search_sketches([self.index], sketches, (similarity, recall), limit, None)
         return Candidates(*(np.asarray(column, dtype=np.int64) for column in found))
 
-    def alike_one(
-        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    def candidates_of_one(
+        self, sketch: bytes, similarity: float, recall: float, limit: int | None
     ) -> list[tuple[int, int]]:
-        return _core.search_sketch([self.index], sketch, (similarity, recall), most)
+        return _core.search_sketch([self.index], sketch, (similarity, recall), limit)
 
     def documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
         rows = self.values.astype("<u8", copy=False).view(np.uint8)[:, : RECIPE.bits // 8]
@@ -131,17 +131,17 @@ def test_the_best_of_many(few: int, most: int | None, monkeypatch: pytest.Monkey
 class Backwards(Listed):
     """As many registers may agree in texts of any similarity: no order of theirs is the last."""
 
-    def alike(
-        self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
+    def candidates(
+        self, sketches: NDArray[np.uint8], similarity: float, recall: float, limit: int | None
     ) -> Candidates:
-        found = super().alike(sketches, similarity, recall, most)
+        found = super().candidates(sketches, similarity, recall, limit)
         order = np.lexsort((-found.keys, found.measure, found.queries))
         return Candidates(*(column[order] for column in found))
 
-    def alike_one(
-        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    def candidates_of_one(
+        self, sketch: bytes, similarity: float, recall: float, limit: int | None
     ) -> list[tuple[int, int]]:
-        found = super().alike_one(sketch, similarity, recall, most)
+        found = super().candidates_of_one(sketch, similarity, recall, limit)
         return sorted(found, key=lambda pair: (pair[1], -pair[0]))
 
 

@@ -31,7 +31,14 @@ from neardup.collection.session import OpenCollection
 from neardup.collection.store import DATABASE, Store
 from neardup.near.lookup import Match
 from neardup.near.question import Question, check_question
-from neardup.near.ranking import DEFAULT_COUNT, By, Idf, Searchable, check_queries, check_ranking
+from neardup.near.ranking import (
+    DEFAULT_COUNT,
+    IdfFormula,
+    RankBy,
+    Searchable,
+    check_queries,
+    check_ranking,
+)
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import Recipe, as_recipe
 
@@ -383,9 +390,9 @@ class Collection(Searchable):
         self,
         query: str | Iterable[str],
         n: int = DEFAULT_COUNT,
-        by: By = "cosine",
+        by: RankBy = "cosine",
         *,
-        idf: Idf = "smooth",
+        idf: IdfFormula = "smooth",
         least: float = 0.0,
         threads: int | None = None,
     ) -> pa.Table:

@@ -16,10 +16,10 @@ from neardup.collection.sketches import new_index
 from neardup.collection.snapshot import Snapshot
 from neardup.collection.store import Store
 from neardup.near.lookup import (
-    CandidatePairs,
     Candidates,
     CorpusDocument,
     Match,
+    NearPairs,
     Queries,
     look_up,
     look_up_one,
@@ -48,19 +48,19 @@ class CollectionCorpus:
         self.store = store
 
     def within(
-        self, values: NDArray[np.uint64], radius: int, recall: float, most: int | None
+        self, values: NDArray[np.uint64], radius: int, recall: float, limit: int | None
     ) -> Candidates:
-        return self.view.within(values, radius, recall, most)
+        return self.view.within(values, radius, recall, limit)
 
-    def alike(
-        self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
+    def candidates(
+        self, sketches: NDArray[np.uint8], similarity: float, recall: float, limit: int | None
     ) -> Candidates:
-        return self.view.alike(sketches, similarity, recall, most)
+        return self.view.candidates(sketches, similarity, recall, limit)
 
-    def alike_one(
-        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    def candidates_of_one(
+        self, sketch: bytes, similarity: float, recall: float, limit: int | None
     ) -> list[tuple[int, int]]:
-        return self.view.alike_one(sketch, similarity, recall, most)
+        return self.view.candidates_of_one(sketch, similarity, recall, limit)
 
     def documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
         rows = self.store.by_keys(keys, whole=True)
@@ -73,11 +73,11 @@ class CollectionCorpus:
 class SingleCheck:
     """One text to check, prepared once; the look-up may be repeated."""
 
-    def __init__(self, text: str, recipe: Recipe, question: Question, most: int | None) -> None:
+    def __init__(self, text: str, recipe: Recipe, question: Question, limit: int | None) -> None:
         self.text = text
         self.recipe = recipe
         self.question = question
-        self.most = most
+        self.limit = limit
         pipeline = recipe.pipeline
         made = None if question.similarity is None else pipeline.sketch(text)
         self.sketch = None if made is None else made[1]
@@ -85,15 +85,15 @@ class SingleCheck:
 
     def matches(self, view: Snapshot, store: Store) -> list[Match[str]]:
         """Return the documents near the text."""
-        most = self.most
+        limit = self.limit
         if self.sketch is not None:
             corpus = CollectionCorpus(view, store)
-            found = look_up_one(self.text, self.sketch, corpus, self.question, self.recipe, most)
+            found = look_up_one(self.text, self.sketch, corpus, self.question, self.recipe, limit)
             ids = store.ids([x.key for x in found if x.id is None])
             return [Match(x.id or ids[x.key], x.distance, x.similarity) for x in found]
         if self.code is None or self.question.radius is None:
-            return _equals(store, self.text, most)
-        pairs = view.within_one(self.code, self.question.radius, self.question.recall, most)
+            return _equals(store, self.text, limit)
+        pairs = view.within_one(self.code, self.question.radius, self.question.recall, limit)
         ids = store.ids([key for _, key in pairs])
         return [Match(ids[key], distance, None) for distance, key in pairs]
 
@@ -102,12 +102,12 @@ class BatchCheck:
     """Texts that were made ready once, to be looked up as often as it takes."""
 
     def __init__(
-        self, texts: list[str], recipe: Recipe, question: Question, most: int | None
+        self, texts: list[str], recipe: Recipe, question: Question, limit: int | None
     ) -> None:
         self.texts = texts
         self.recipe = recipe
         self.question = question
-        self.most = most
+        self.limit = limit
         self.made: PreparedTexts = prepare(texts, recipe, sketches=question.similarity is not None)
 
     def matches(self, view: Snapshot, store: Store) -> pa.Table:
@@ -117,10 +117,10 @@ class BatchCheck:
 
         from neardup._util.arrow import number_array
 
-        made, texts, most = self.made, self.texts, self.most
+        made, texts, limit = self.made, self.texts, self.limit
         coded = np.flatnonzero(made.signal)
         queries = Queries([texts[at] for at in coded.tolist()], *made.of(coded))
-        found = look_up(queries, CollectionCorpus(view, store), self.question, self.recipe, most)
+        found = look_up(queries, CollectionCorpus(view, store), self.question, self.recipe, limit)
         names = store.ids(np.unique(found.keys).tolist())
         ids = [names[key] for key in found.keys.tolist()]
         rows, distances, similarities = coded[found.queries], found.distances, found.similarities
@@ -129,7 +129,7 @@ class BatchCheck:
         equals = [
             (at, match.id)
             for at in np.flatnonzero(~made.signal).tolist()
-            for match in _equals(store, texts[at], most)
+            for match in _equals(store, texts[at], limit)
         ]
         if equals:
             ids += [id_ for _, id_ in equals]
@@ -149,10 +149,10 @@ class BatchCheck:
         )
 
 
-def _equals(store: Store, text: str, most: int | None) -> list[Match[str]]:
+def _equals(store: Store, text: str, limit: int | None) -> list[Match[str]]:
     """Return the documents with the same text: a text without a signal is near only to these."""
     digest = text_digest(text, check_unicode(text, "the text").encode())
-    rows = [] if digest is None else store.by_digest(digest, most)
+    rows = [] if digest is None else store.by_digest(digest, limit)
     return [Match(row.id, None, 1.0) for row in rows]
 
 
@@ -163,7 +163,7 @@ class RankedSearch:
         self,
         texts: list[str],
         recipe: Recipe,
-        asked: RankingRequest,
+        request: RankingRequest,
         postings: Postings,
         *,
         one: bool,
@@ -171,14 +171,14 @@ class RankedSearch:
     ) -> None:
         self.texts = [check_unicode(text, "the query") for text in texts]
         self.recipe = recipe
-        self.asked = asked
+        self.request = request
         self.postings = postings
         self.one = one
         self.threads = threads
 
     def found(self, view: Snapshot, store: Store) -> pa.Table:
         """Return the most similar documents of each query: (query,) id, score, distance."""
-        if self.asked.by == "simhash":
+        if self.request.by == "simhash":
             return self._table(_RankedCollection(view, store, self.recipe, None))
         return self.postings.ask(
             store, lambda index: self._table(_RankedCollection(view, store, self.recipe, index))
@@ -188,7 +188,7 @@ class RankedSearch:
         import numpy as np
         import pyarrow as pa
 
-        found = rank(self.texts, documents, self.asked, self.recipe, threads=self.threads)
+        found = rank(self.texts, documents, self.request, self.recipe, threads=self.threads)
         names = documents.store.ids(np.unique(found.keys).tolist())
         ids = pa.array([names[key] for key in found.keys.tolist()], pa.string())
         return found.table(ids, one=self.one)
@@ -206,12 +206,12 @@ class _RankedCollection:
         self.index = index
 
     def alike(
-        self, texts: Sequence[str], asked: RankingRequest, threads: int | None
+        self, texts: Sequence[str], request: RankingRequest, threads: int | None
     ) -> RankedPairs:
         assert self.index is not None  # noqa: S101
         return RankedPairs(
             *self.index.search(
-                self.recipe.pipeline, texts, asked.n, asked.least, asked.idf, threads
+                self.recipe.pipeline, texts, request.n, request.least, request.idf, threads
             )
         )
 
@@ -284,25 +284,25 @@ class AcceptedDocuments:
             self.sketches.add(made.sketches[at : at + 1], key)
 
     def within(
-        self, values: NDArray[np.uint64], radius: int, recall: float, most: int | None
+        self, values: NDArray[np.uint64], radius: int, recall: float, limit: int | None
     ) -> Candidates:
         assert self.codes is not None  # noqa: S101
-        if most is None or recall < 1:
+        if limit is None or recall < 1:
             return _candidates(*self.codes.search(values, (radius, recall, None), None, None))
-        return _candidates(*self.codes.nearest(values, most, radius, None, None))
+        return _candidates(*self.codes.nearest(values, limit, radius, None, None))
 
-    def alike(
-        self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
+    def candidates(
+        self, sketches: NDArray[np.uint8], similarity: float, recall: float, limit: int | None
     ) -> Candidates:
         assert self.sketches is not None  # noqa: S101
         question = (similarity, recall)
-        return _candidates(*_core.search_sketches([self.sketches], sketches, question, most, None))
+        return _candidates(*_core.search_sketches([self.sketches], sketches, question, limit, None))
 
-    def alike_one(
-        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    def candidates_of_one(
+        self, sketch: bytes, similarity: float, recall: float, limit: int | None
     ) -> list[tuple[int, int]]:
         assert self.sketches is not None  # noqa: S101
-        return _core.search_sketch([self.sketches], sketch, (similarity, recall), most)
+        return _core.search_sketch([self.sketches], sketch, (similarity, recall), limit)
 
     def documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
         (ids, texts, _), codes = self.batch.documents, self.batch.codes
@@ -315,7 +315,7 @@ def _candidates(queries: object, keys: object, measure: object) -> Candidates:
     return Candidates(*(np.asarray(column, dtype=np.int64) for column in (queries, keys, measure)))
 
 
-def _listed(found: CandidatePairs) -> list[ScoredKey]:
+def _listed(found: NearPairs) -> list[ScoredKey]:
     keys, distances = found.keys.tolist(), found.distances.tolist()
     if found.similarities is None:
         return [(key, distance, None) for key, distance in zip(keys, distances, strict=True)]

@@ -58,66 +58,66 @@ class Snapshot(NamedTuple):
         return (*self.parts, self.tail)
 
     def within(
-        self, values: NDArray[np.uint64], radius: int, recall: float, most: int | None
+        self, values: NDArray[np.uint64], radius: int, recall: float, limit: int | None
     ) -> Candidates:
         """Return the keys within the radius of each row (a share `recall` of them); at most the
-        `most` nearest for each."""
+        `limit` nearest for each."""
         import numpy as np
 
-        found = _concatenate([*self._within(values, radius, recall, most)])
-        if most is not None:
+        found = _concatenate([*self._within(values, radius, recall, limit)])
+        if limit is not None:
             # The rank of a candidate among those of its query.
             queries = found.queries
-            kept = np.arange(len(queries)) - np.searchsorted(queries, queries) < most
+            kept = np.arange(len(queries)) - np.searchsorted(queries, queries) < limit
             found = Candidates(*(column[kept] for column in found))
         return found
 
     def within_one(
-        self, code: bytes, radius: int, recall: float, most: int | None
+        self, code: bytes, radius: int, recall: float, limit: int | None
     ) -> list[tuple[int, int]]:
         """Return distances and keys near one fingerprint, as `within` does."""
         import numpy as np
 
         values = np.frombuffer(code, dtype="<u8").astype(np.uint64, copy=False)[None, :]
         pairs: list[tuple[int, int]] = []
-        for _, keys, distances in self._within(values, radius, recall, most):
+        for _, keys, distances in self._within(values, radius, recall, limit):
             if len(keys):
                 pairs += zip(distances.tolist(), keys.tolist(), strict=True)
         pairs.sort()
-        return pairs if most is None else pairs[:most]
+        return pairs if limit is None else pairs[:limit]
 
     def _within(
-        self, values: NDArray[np.uint64], radius: int, recall: float, most: int | None
+        self, values: NDArray[np.uint64], radius: int, recall: float, limit: int | None
     ) -> Iterator[Found]:
         for part in self.every:
             if not len(part.codes):
                 continue
             try:
-                if most is None or recall < 1:
+                if limit is None or recall < 1:
                     found = part.codes.search(values, (radius, recall, None), None, None)
                 else:
-                    found = part.codes.nearest(values, most, radius, None, None)
+                    found = part.codes.nearest(values, limit, radius, None, None)
             except _core.CorruptIndexError:
                 raise UnreadyError(part, codes=True) from None
             yield found  # type: ignore[misc]
 
-    def alike(
-        self, rows: NDArray[np.uint8], similarity: float, recall: float, most: int | None
+    def candidates(
+        self, rows: NDArray[np.uint8], similarity: float, recall: float, limit: int | None
     ) -> Candidates:
-        """Return the candidates of each row by sketches; of equal sketches at most the first `most`
-        in each part."""
+        """Return the candidates of each row by sketches; of equal sketches at most the first
+        `limit` in each part."""
         try:
-            found = _core.search_sketches(self._sketches, rows, (similarity, recall), most, None)
+            found = _core.search_sketches(self._sketches, rows, (similarity, recall), limit, None)
         except _core.CorruptIndexError:
             raise self._find_damaged(rows, similarity, recall) from None
         return Candidates(*found)  # type: ignore[arg-type]
 
-    def alike_one(
-        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    def candidates_of_one(
+        self, sketch: bytes, similarity: float, recall: float, limit: int | None
     ) -> list[tuple[int, int]]:
-        """Return keys and agreeing registers of the candidates for one sketch, as `alike` does."""
+        """Return keys and agreeing registers of the candidates for one sketch."""
         try:
-            return _core.search_sketch(self._sketches, sketch, (similarity, recall), most)
+            return _core.search_sketch(self._sketches, sketch, (similarity, recall), limit)
         except _core.CorruptIndexError:
             import numpy as np
 

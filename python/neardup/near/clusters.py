@@ -1,7 +1,7 @@
-"""Clusters: of fingerprints, and of pairs that a join has found.
+"""Clusters of fingerprints, and of the pairs of a join.
 
-`link_rows` is the one place in Python where pairs become clusters by a linkage and a keep order;
-`PairGraph` and the Spark engine use it.
+`link_rows` is the only place in Python that turns pairs into clusters, by a linkage and a keep
+order; `PairGraph` and the Spark engine call it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def clusters(
 ) -> NDArray[np.int64]:
     """Return for each row the number of the first row of its cluster.
 
-    To drop duplicates, keep the rows whose label is their own number. A row without a signal is
-    alone. No list of all pairs is built.
+    To drop duplicates, keep the rows whose label is their own number. A row without a signal is a
+    cluster of its own. The list of all pairs is never in memory.
 
     linkage  "connected": rows joined by a chain of pairs, so the ends of a chain may differ a lot.
              "star": in order, each row joins the first representative within the radius, or becomes
@@ -67,9 +67,9 @@ def number_clusters(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     firsts = np.full(len(labels), len(labels), dtype=np.int64)
     np.minimum.at(firsts, labels, np.arange(len(labels)))
     roots = np.flatnonzero(firsts < len(labels))
-    found = np.zeros(len(labels), dtype=np.int64)
-    found[roots[np.argsort(firsts[roots])]] = np.arange(len(roots))
-    return found
+    numbers = np.zeros(len(labels), dtype=np.int64)
+    numbers[roots[np.argsort(firsts[roots])]] = np.arange(len(roots))
+    return numbers
 
 
 class LinkedRows(NamedTuple):
@@ -77,7 +77,7 @@ class LinkedRows(NamedTuple):
 
     labels  for each row its representative
     pairs   indices of the pairs of a row and its representative
-    rows    the row of each of these pairs that is not the representative
+    rows    for each of these pairs the row that is not the representative
     """
 
     labels: Rows
@@ -92,9 +92,9 @@ def link_rows(
     linkage: Linkage,
     order: Rows | None = None,
 ) -> LinkedRows:
-    """Link `count` rows by pairs of them; the row that is first in order represents a cluster.
+    """Link `count` rows by pairs of them; the first row in order represents its cluster.
 
-    order  all rows, the ones to keep first [default: as numbered]
+    order  all rows, the ones to keep first [default: by row number]
     """
     import numpy as np
 
@@ -105,38 +105,38 @@ def link_rows(
     ends = place[left], place[right]
     earlier, later = np.minimum(*ends), np.maximum(*ends)
     link = star if linkage == "star" else connected
-    found = link(earlier, later, count)
+    place_labels = link(earlier, later, count)
     labels = np.empty_like(rows)
-    labels[order] = order[found]
-    direct = np.flatnonzero(found[later] == earlier)
+    labels[order] = order[place_labels]
+    direct = np.flatnonzero(place_labels[later] == earlier)
     return LinkedRows(labels, direct, order[later[direct]])
 
 
 def star(earlier: Rows, later: Rows, count: int) -> Rows:
-    """Put each row, in turn, under the first near row that is a representative itself.
+    """Label each row, in turn, with the first near row that is a representative.
 
-    Linear in the pairs.
+    Takes rows by their place in keep order. Linear in the pairs, after a order.
     """
     import numpy as np
 
-    sort = np.lexsort((earlier, later))
-    leads = bytearray(b"\x01") * count
+    order = np.lexsort((earlier, later))
+    is_representative = bytearray(b"\x01") * count
     labels = np.arange(count)
-    found = []
-    for first, second in zip(earlier[sort].tolist(), later[sort].tolist(), strict=True):
-        if leads[second] and leads[first]:
-            leads[second] = 0
-            found.append((second, first))
-    if found:
-        under, over = np.array(found, dtype=np.int64).T
-        labels[under] = over
+    joined = []
+    for first, second in zip(earlier[order].tolist(), later[order].tolist(), strict=True):
+        if is_representative[second] and is_representative[first]:
+            is_representative[second] = 0
+            joined.append((second, first))
+    if joined:
+        members, representatives = np.array(joined, dtype=np.int64).T
+        labels[members] = representatives
     return labels
 
 
 def connected(earlier: Rows, later: Rows, count: int) -> Rows:
-    """Put rows joined by a chain of pairs under the first of them.
+    """Label rows joined by a chain of pairs with the first of them.
 
-    The roots of two trees that a pair joins are hooked together until no pair joins two trees.
+    A forest of labels: hook the roots of two trees that a pair joins, until no pair joins two.
     """
     import numpy as np
 
@@ -144,11 +144,11 @@ def connected(earlier: Rows, later: Rows, count: int) -> Rows:
     while len(earlier):
         low, high = np.minimum(earlier, later), np.maximum(earlier, later)
         np.minimum.at(labels, high, low)
-        while not np.array_equal(above := labels[labels], labels):
-            labels = above
+        while not np.array_equal(grandparents := labels[labels], labels):
+            labels = grandparents
         earlier, later = labels[earlier], labels[later]
-        apart = earlier != later
-        earlier, later = earlier[apart], later[apart]
+        separate = earlier != later
+        earlier, later = earlier[separate], later[separate]
     return labels
 
 
@@ -162,10 +162,10 @@ class PairArrays(NamedTuple):
 
 
 def gather_pairs(batches: Iterable[Pairs], *, judged: bool) -> PairArrays:
-    """Collect batches of pairs; `judged` says whether they have similarities."""
+    """Collect batches of pairs in sorted arrays; `judged`: whether they have similarities."""
     import numpy as np
 
-    # Narrowed batch by batch: there may be many pairs.
+    # Narrow the types of each batch at once: there may be many pairs.
     parts = [
         (
             np.minimum(pairs.left, pairs.right).astype(np.uint32),
@@ -178,24 +178,24 @@ def gather_pairs(batches: Iterable[Pairs], *, judged: bool) -> PairArrays:
     left = np.concatenate([np.zeros(0, dtype=np.uint32), *(part[0] for part in parts)])
     right = np.concatenate([np.zeros(0, dtype=np.uint32), *(part[1] for part in parts)])
     distance = np.concatenate([np.zeros(0, dtype=np.uint16), *(part[2] for part in parts)])
-    sort = np.lexsort((right, left))
+    order = np.lexsort((right, left))
     similarity = None
     if judged:
-        similarity = np.concatenate([np.zeros(0), *(part[3] for part in parts)])[sort]
-    return PairArrays(left[sort], right[sort], distance[sort], similarity)
+        similarity = np.concatenate([np.zeros(0), *(part[3] for part in parts)])[order]
+    return PairArrays(left[order], right[order], distance[order], similarity)
 
 
 @dataclass(frozen=True, eq=False)
 class PairGraph:
-    """All pairs of a join, to be clustered again at any stricter threshold. It can be pickled.
+    """All pairs of a join, to cluster again at any stricter threshold. It can be pickled.
 
     left, right  rows that are their own twin, left < right, sorted
     distance     bits in which their fingerprints differ
-    similarity   exact cosines; None where a radius decided
+    similarity   exact cosines; None for a question by radius
     twins        for each row the first row, in order, with identical features
-    order        rows, the ones to keep first; None: as they come
-    question     of the join
-    texts        for verdicts on rows that only a chain of pairs links
+    order        all rows, the ones to keep first; None: by row number
+    question     the question of the join
+    texts        to judge rows that only a chain of pairs links to their representative
 
     Takes 18 bytes a pair, 17 bytes a text, and the texts.
     """
@@ -214,7 +214,7 @@ class PairGraph:
     threads: int | None
 
     def near(self, question: Question) -> NDArray[np.bool_]:
-        """Return which pairs are near by a question as strict as that of the join, or stricter."""
+        """Return a mask of the near pairs; the question is at least as strict as the join's."""
         if self.similarity is not None:
             assert question.similarity is not None  # noqa: S101
             close: NDArray[np.bool_] = self.similarity >= question.similarity
@@ -224,7 +224,7 @@ class PairGraph:
         return within
 
     def clusters(self, question: Question) -> Clusters:
-        """Return the clusters that a new join for this question would."""
+        """Return the clusters that a new join for this question would return."""
         import numpy as np
 
         near = self.near(question)
@@ -254,18 +254,20 @@ class PairGraph:
         firsts = self.twins[repeats]
         left = np.concatenate([self.left[near].astype(np.int64), np.minimum(repeats, firsts)])
         right = np.concatenate([self.right[near].astype(np.int64), np.maximum(repeats, firsts)])
-        none = np.zeros(len(repeats), dtype=np.uint16)
-        distance = np.concatenate([self.distance[near], none])
+        zeros = np.zeros(len(repeats), dtype=np.uint16)
+        distance = np.concatenate([self.distance[near], zeros])
         similarity = np.full(len(left), np.nan)
         if self.similarity is not None:
             similarity = np.concatenate([self.similarity[near], np.ones(len(repeats))])
-        sort = np.lexsort((right, left))
-        left, right, similarity = left[sort], right[sort], similarity[sort]
+        order = np.lexsort((right, left))
+        left, right, similarity = left[order], right[order], similarity[order]
         return pa.table(
             {
                 "left": number_array(left),
                 "right": number_array(right),
-                "distance": number_array(distance[sort], ~(self.signal[left] & self.signal[right])),
+                "distance": number_array(
+                    distance[order], ~(self.signal[left] & self.signal[right])
+                ),
                 "similarity": number_array(similarity, np.isnan(similarity)),
             }
         )

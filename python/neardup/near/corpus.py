@@ -1,4 +1,4 @@
-"""Corpora to join, and the judge of their pairs: exact cosine and distance of two texts."""
+"""Corpora to join, and the `Judge`, which computes exact cosines and distances of their pairs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Tick = Callable[[int], object]
 # Called when a stage begins: its name, the amount of work if it is known, and the unit.
 Stage = Callable[[str, int | None, str], object]
 
-# Pairs judged in a batch: their texts are in memory at the same time.
+# Pairs judged at a time; the texts of a batch are all in memory.
 BATCH_PAIRS = 1 << 13
 
 
 class Corpus(Protocol):
     """Texts by row.
 
-    signal    whether a text has enough features; others match only equal texts
+    signal    whether a text has enough features; a text without a signal matches only equal texts
     sketches  `_core.SKETCH_BYTES` bytes a row, for a question with a similarity
     values    fingerprints, for a question with a radius
     """
@@ -51,7 +51,7 @@ class Corpus(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MemoryCorpus:
-    """A corpus of an Arrow column. `lengths` are in bytes."""
+    """A corpus over an Arrow column of strings. `lengths` are in bytes."""
 
     recipe: Recipe
     texts: _core.Texts
@@ -72,7 +72,7 @@ def memory_corpus(
 def judging_corpus(
     column: pa.ChunkedArray, recipe: Recipe, signal: NDArray[np.bool_]
 ) -> MemoryCorpus:
-    """Return a corpus for a `Judge` only: without sketches and fingerprints it finds no pairs."""
+    """Return a corpus for a `Judge` only: it has no sketches or fingerprints to find pairs by."""
     return MemoryCorpus(recipe, *_texts_and_lengths(column), signal, None, None)
 
 
@@ -81,8 +81,8 @@ def precompute(
 ) -> tuple[NDArray[np.bool_], NDArray[np.uint8] | None, NDArray[np.uint64] | None]:
     """Return the signal, and the sketches or the fingerprints, of an Arrow column of strings."""
     if question.similarity is None:
-        made: Fingerprints = fingerprints(column, recipe, threads=threads)
-        return made.signal, None, made.values
+        computed: Fingerprints = fingerprints(column, recipe, threads=threads)
+        return computed.signal, None, computed.values
     signal, sketches = recipe.pipeline.sketches_arrow(string_buffers(as_column(column)), threads)
     return signal, sketches, None
 
@@ -98,8 +98,8 @@ def _texts_and_lengths(column: pa.ChunkedArray) -> tuple[_core.Texts, NDArray[np
         array = pa.concat_arrays(array.chunks)
     _, offsets, data = array.buffers()
     if offsets is None:
-        none = np.zeros(0, dtype=np.int64)
-        return _core.Texts.in_memory(b"", none), none
+        empty = np.zeros(0, dtype=np.int64)
+        return _core.Texts.in_memory(b"", empty), empty
     ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
     view = memoryview(data or b"").cast("B")
     texts = _core.Texts.in_memory(view[ends[0] : ends[-1]], ends[1:] - ends[0])
@@ -109,7 +109,7 @@ def _texts_and_lengths(column: pa.ChunkedArray) -> tuple[_core.Texts, NDArray[np
 class Verdicts(NamedTuple):
     """Exact cosine and distance in bits of each pair.
 
-    Without features, equal texts with a letter or digit have similarity 1, all others 0.
+    Texts without features have similarity 1 if they are equal and have a letter or digit, else 0.
     """
 
     similarity: NDArray[np.float64]
@@ -157,13 +157,14 @@ class Judge:
 
         values = self.corpus.values
         assert values is not None  # noqa: S101
-        found: Rows = np.bitwise_count(values[left] ^ values[right]).sum(axis=-1, dtype=np.int64)
-        return found
+        differing = np.bitwise_count(values[left] ^ values[right])
+        distances: Rows = differing.sum(axis=-1, dtype=np.int64)
+        return distances
 
     def _python_distances(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> list[int]:
         """Return distances under a hash function that only Python can call."""
-        known: dict[int, int] = {}
+        codes: dict[int, int] = {}
         for row in {*left.tolist(), *right.tolist()}:
-            known[row] = fingerprint(self.corpus.texts.get(row), self.corpus.recipe) or 0
+            codes[row] = fingerprint(self.corpus.texts.get(row), self.corpus.recipe) or 0
         pairs = zip(left.tolist(), right.tolist(), strict=True)
-        return [(known[a] ^ known[b]).bit_count() for a, b in pairs]
+        return [(codes[a] ^ codes[b]).bit_count() for a, b in pairs]

@@ -1,4 +1,4 @@
-"""Deduplication of texts in memory: which to keep, and how near the others are to these."""
+"""Deduplication of texts in memory: which to keep, and of which each removed one is a duplicate."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Deduplication:
     removed     a table: row, dup_of (the row kept in its place), distance (null without a
                 fingerprint), similarity (exact cosine with the row kept)
     clusters    for each row the row kept of its cluster; a row that is alone has its own number
-    recall      estimated share found of the pairs just above the similarity threshold; None if no
-                such pair was found, or a radius decided
+    recall      estimated share of pairs found, of those just above the similarity threshold; None
+                if no such pair was found, and with a radius
     similarity  the threshold, or None
     radius      the radius, or None
     links       all pairs, with `dedup(…, pairs=True)`; `at` and `pairs` need them
@@ -62,7 +62,7 @@ class Deduplication:
 
     @property
     def exact_ratio(self) -> float:
-        """The share of texts removed at similarity 1: their features equal those of a text kept."""
+        """The share of texts removed at similarity 1: with the features of the text kept."""
         import numpy as np
 
         exact = array_values(self.removed["similarity"]) >= EXACT_SIMILARITY
@@ -81,7 +81,7 @@ class Deduplication:
 
     @property
     def pairs(self) -> pa.Table:
-        """All pairs found: left < right (rows), distance, similarity (null if a radius decided).
+        """All pairs found: left < right (rows), distance, similarity (null with a radius).
 
         Of texts with identical features only the first in keep order is compared with other texts;
         the others are paired with that one only.
@@ -104,10 +104,11 @@ class Deduplication:
         if (similarity is None) == (radius is None):
             raise ValueError("at takes a similarity or a radius; give one of them")
         if (similarity is None) != (run.similarity is None):
-            given, of_run = ("similarity", "radius")[:: 1 if radius is None else -1]
+            names = ("similarity", "radius")
+            passed, used = names if radius is None else names[::-1]
             raise ValueError(
-                f"the pairs were found by {of_run}, so at takes no {given}; "
-                f"run dedup with {given}={similarity if radius is None else radius}"
+                f"the pairs were found by {used}, so at takes no {passed}; "
+                f"run dedup with {passed}={similarity if radius is None else radius}"
             )
         question = check_question(similarity, radius, run.recall, bits=links.recipe.bits)
         if question.similarity is not None and question.similarity < (run.similarity or 0):
@@ -120,7 +121,7 @@ class Deduplication:
                 f"radius is {radius}; pairs were found up to {run.radius}, "
                 "so at takes no more: run dedup again"
             )
-        return _result(links.clusters(question), links.judge(), self.recall, question, links)
+        return _deduplication(links.clusters(question), links.judge(), self.recall, question, links)
 
     def _links(self, name: str) -> PairGraph:
         if self.links is None:
@@ -177,7 +178,7 @@ def dedup(
     question = check_question(similarity, radius, recall, bits=chosen.bits)
     column = string_column(texts)
     corpus = memory_corpus(column, chosen, question, threads=threads)
-    order = policy.order(corpus.lengths, _keys(keys, policy, len(column)))
+    order = policy.order(corpus.lengths, _key_array(keys, policy, len(column)))
     matches = LocalEngine().match(corpus, question, order=order, threads=threads)
     links = None
     if pairs:
@@ -193,10 +194,10 @@ def dedup(
             threads=threads,
         )
     found = matches.clusters(linkage) if links is None else links.clusters(question)
-    return _result(found, matches.judge, matches.counts.estimated_recall, question, links)
+    return _deduplication(found, matches.judge, matches.counts.estimated_recall, question, links)
 
 
-def _result(
+def _deduplication(
     found: Clusters,
     judge: Judge,
     recall: float | None,
@@ -210,8 +211,8 @@ def _result(
     return Deduplication(kept, removed, found.labels, recall, *thresholds, links)
 
 
-def _keys(keys: Any, policy: Keep, rows: int) -> Any:
-    """Check the values to keep by, and return them as an Arrow array."""
+def _key_array(keys: Any, policy: Keep, rows: int) -> Any:
+    """Check `keys`, the values that the keep policy compares; return them as an Arrow array."""
     import pyarrow as pa
 
     if policy.column is None:
@@ -220,8 +221,8 @@ def _keys(keys: Any, policy: Keep, rows: int) -> Any:
         raise ValueError(f"keep is {policy}; pass the values of {policy.column!r} as keys")
     if isinstance(keys, Mapping):
         raise TypeError(f"keys is a {type(keys).__name__}; pass its values, one for each text")
-    given = isinstance(keys, pa.Array | pa.ChunkedArray)
-    array = keys if given else pa.array(keys, from_pandas=True)
+    is_arrow = isinstance(keys, pa.Array | pa.ChunkedArray)
+    array = keys if is_arrow else pa.array(keys, from_pandas=True)
     if len(array) != rows:
         raise ValueError(f"keys has {len(array)} values for {rows} texts; give one for each text")
     if isinstance(array, pa.ChunkedArray):

@@ -1,4 +1,4 @@
-"""Deduplication of tables: pandas, Polars, Arrow, and datasets of Hugging Face."""
+"""Deduplication of tables: pandas, Polars, Arrow, and Hugging Face datasets."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def dedup_frame(
     """Return a pandas, Polars or Arrow table without near-duplicates, rows in order.
 
     column   name of the column of texts
-    columns  several names instead: their texts are joined with line breaks, a missing one counting
-             as empty. A row in which all are missing is kept
+    columns  several names instead: their texts are joined with line breaks, a missing one as empty.
+             A row in which all are missing is kept
     options  as for `dedup`, except `keys` and `pairs`; newest:NAME and best:NAME read that column
              of the table
 
@@ -77,8 +77,7 @@ def dedup_dataset(
         )
 
     def read(name: str) -> Any:
-        # As Arrow, whatever the dataset's format; this respects the indices of a shuffled or
-        # filtered dataset.
+        # Arrow whatever format is set, and in the order of a shuffled or filtered dataset.
         return dataset.select_columns([name]).with_format("arrow")[:][name]
 
     kept = _rows_to_keep(read, list(dataset.column_names), column, columns, options)
@@ -112,13 +111,13 @@ def _rows_to_keep(
 
 
 def _take_rows(table: Any, rows: NDArray[np.int64]) -> Any:
-    """Return rows of an Arrow table or batch; `take` of Arrow does not support all types."""
+    """Return rows of an Arrow table or batch; Arrow's `take` does not support all types."""
     columns = []
     for column in table.columns:
         try:
             columns.append(column.take(number_array(rows)))
         except NotImplementedError:
-            # Not supported for string views and run-end encoding; slices can be joined instead.
+            # String views and run-end encoding.
             columns.append(_take_slices(column, rows))
     return type(table).from_arrays(columns, schema=table.schema)
 

@@ -29,8 +29,8 @@ class PlanPart:
 
     entries     number of ids in this part
     method      "tables": read the buckets of near keys; "scan": compare every fingerprint
-    keys        bits of each table's key
-    flips       number of these bits that may differ, for each table; None: the table is not read
+    keys        number of key bits of each table
+    flips       number of key bits that may differ, for each table; None: the table is not read
     probes      buckets read for a query
     candidates  expected number of fingerprints compared with a query
     cost        expected microseconds a query takes on one core, in a batch
@@ -190,26 +190,26 @@ class Index:
         """Add fingerprints under ids, all or none, and return the id, or the ids, added.
 
         values  one fingerprint, or many: Fingerprints, an array of uint64, an iterable of ints.
-                Those without a signal (None) are left out
-        ids     one for each fingerprint [default: row numbers, continued from the highest id]
+                Texts without a signal (None) are left out
+        ids     one for each fingerprint [default: row signal_rows, continued from the highest id]
         """
         import numpy as np
 
         codes = as_codes(values, self.bits)
         check_threads(threads)
-        given = None if ids is None else as_ids([ids] if codes.is_single else ids)
+        id_list = None if ids is None else as_ids([ids] if codes.is_single else ids)
         rows = codes.values
-        numbers = None
-        if given is not None and len(given) != len(codes):
-            raise ValueError(f"{len(given)} ids for {len(codes)} fingerprints; give one for each")
+        signal_rows = None
+        if id_list is not None and len(id_list) != len(codes):
+            raise ValueError(f"{len(id_list)} ids for {len(codes)} fingerprints; give one for each")
         if codes.signal is not None:
-            numbers = np.flatnonzero(codes.signal).astype(np.uint32)
+            signal_rows = np.flatnonzero(codes.signal).astype(np.uint32)
             rows = rows[codes.signal]
-            if isinstance(given, list):
-                given = [given[row] for row in numbers.tolist()]
-            elif given is not None:
-                given = given[codes.signal]
-        stored = self._core.add(rows, given, numbers, len(codes), codes.recipe, threads)
+            if isinstance(id_list, list):
+                id_list = [id_list[row] for row in signal_rows.tolist()]
+            elif id_list is not None:
+                id_list = id_list[codes.signal]
+        stored = self._core.add(rows, id_list, signal_rows, len(codes), codes.recipe, threads)
         if not codes.is_single:
             return stored
         if not len(stored):
@@ -218,11 +218,11 @@ class Index:
 
     def remove(self, ids: Id | NDArray[Any] | Iterable[Id]) -> int:
         """Remove one id or many; return how many were in the index."""
-        given: Any = [ids] if isinstance(ids, str) or is_int(ids) else ids
-        if isinstance(given, Iterable) and not hasattr(given, "ndim"):
+        id_list: Any = [ids] if isinstance(ids, str) or is_int(ids) else ids
+        if isinstance(id_list, Iterable) and not hasattr(id_list, "ndim"):
             # An id with a lone surrogate cannot be stored, so it is not in the index.
-            given = [key for key in given if not isinstance(key, str) or _is_unicode(key)]
-        return self._core.remove(as_ids(given))
+            id_list = [key for key in id_list if not isinstance(key, str) or _is_unicode(key)]
+        return self._core.remove(as_ids(id_list))
 
     @overload
     def search(
@@ -247,15 +247,15 @@ class Index:
     ) -> Any:
         """Return all ids at most `radius` bits from a fingerprint, the nearest first, then by id.
 
-        recall  share to find, of near-duplicates of which 99 in 100 lie within the radius. Below 1
-                the search is much faster where the radius is large
+        recall  share of near-duplicates to find, if 99 in 100 of them lie within the radius. Below
+                1 the search is much faster at a large radius
 
         For one fingerprint the result is a list of `Match`; for many it is an Arrow table: query
         (the row of the fingerprint), id, distance.
         """
         codes = as_codes(values, self.bits)
         reach = check_int("radius", radius, 0, self.bits), check_fraction("recall", recall), None
-        return self._answer(codes, threads, self._core.search, reach)
+        return self._query(codes, threads, self._core.search, reach)
 
     def contains(self, values: Any, radius: int = 0, *, threads: int | None = None) -> Any:
         """Return whether any fingerprint is at most `radius` bits away; an array for many."""
@@ -298,7 +298,7 @@ class Index:
         max_distance: int | None = None,
         threads: int | None = None,
     ) -> Any:
-        """Return the `n` nearest ids in the form of `search`; at equal distance the lowest ids.
+        """Return the `n` nearest ids, in the form of `search`; ties go to the lowest ids.
 
         radius        maximum distance [default: none]
         max_distance  former name of `radius`
@@ -307,20 +307,21 @@ class Index:
         count = check_int("n", n, 1, MAX_ID)
         if radius is not None and max_distance is not None:
             raise ValueError("radius and max_distance are the same option; give one of them")
-        reach = self.bits
+        limit = self.bits
         if radius is not None:
-            reach = check_int("radius", radius, 0, self.bits)
+            limit = check_int("radius", radius, 0, self.bits)
         elif max_distance is not None:
-            reach = check_int("max_distance", max_distance, 0, self.bits)
-        return self._answer(codes, threads, self._core.nearest, count, reach)
+            limit = check_int("max_distance", max_distance, 0, self.bits)
+        return self._query(codes, threads, self._core.nearest, count, limit)
 
-    def _answer(self, codes: Codes, threads: int | None, search: Any, *limits: Any) -> Any:
+    def _query(self, codes: Codes, threads: int | None, search: Any, *limits: Any) -> Any:
+        """Call a search of the core for the rows with a signal; return matches or a table."""
         check_threads(threads)
-        rows, places = codes.values, None
+        rows, signal_rows = codes.values, None
         if codes.signal is not None:
             import numpy as np
 
-            places = np.flatnonzero(codes.signal)
+            signal_rows = np.flatnonzero(codes.signal)
             rows = rows[codes.signal]
         queries, ids, distances = search(rows, *limits, codes.recipe, threads)
         if codes.is_single:
@@ -328,8 +329,8 @@ class Index:
             return [Match(*row) for row in zip(found, distances.tolist(), strict=True)]
         import pyarrow as pa
 
-        if places is not None:
-            queries = places[queries]
+        if signal_rows is not None:
+            queries = signal_rows[queries]
         found = pa.array(ids, pa.string()) if isinstance(ids, list) else number_array(ids)
         columns = [number_array(queries.astype("i8")), found, number_array(distances)]
         return pa.table(columns, names=["query", "id", "distance"])
@@ -354,7 +355,7 @@ class Index:
         self._core.clear()
 
     def compact(self) -> None:
-        """Merge all segments into one, without removed entries. This makes searches fastest."""
+        """Merge all segments into one and drop removed entries, for the fastest searches."""
         self._core.compact()
 
     def verify(self) -> None:
@@ -367,7 +368,9 @@ def as_ids(ids: Any) -> NDArray[np.int64] | list[str]:
     import numpy as np
 
     if isinstance(ids, np.ndarray) and ids.ndim != 1:
-        raise TypeError(f"ids have {ids.ndim} dimensions; give them in a list or an array of one")
+        raise TypeError(
+            f"ids have {ids.ndim} dimensions; give a list, or an array of one dimension"
+        )
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
         if ids.dtype.kind == "u" and len(ids) and int(ids.max()) > MAX_ID:
             raise ValueError(f"the id {ids.max()} is too large; whole numbers go up to {MAX_ID}")
@@ -376,17 +379,17 @@ def as_ids(ids: Any) -> NDArray[np.int64] | list[str]:
         raise TypeError(f"ids is {ids!r}; give whole numbers or strings in a list")
     if hasattr(ids, "to_pylist"):
         ids = ids.to_pylist()
-    given = list(ids)
-    if given and all(isinstance(key, str) for key in given):
-        return [_check_id(key) for key in given]
-    for at, key in enumerate(given):
+    listed = list(ids)
+    if listed and all(isinstance(key, str) for key in listed):
+        return [_check_id(key) for key in listed]
+    for at, key in enumerate(listed):
         if not is_int(key):
             raise TypeError(
                 f"ids[{at}] is {key!r}; ids must be whole numbers, or strings, all of one kind"
             )
         if not -MAX_ID - 1 <= key.__index__() <= MAX_ID:
             raise ValueError(f"ids[{at}] is {key}; whole numbers go from {-MAX_ID - 1} to {MAX_ID}")
-    return np.array([key.__index__() for key in given], dtype=np.int64)
+    return np.array([key.__index__() for key in listed], dtype=np.int64)
 
 
 def _check_id(key: str) -> str:

@@ -1,7 +1,8 @@
 """Joins of a corpus with itself, on this machine: by similarity and by radius.
 
-By similarity, sketches find candidates and the judge decides. By radius, the bits in which
-fingerprints differ decide, and no text is compared.
+By similarity, sketches find candidates and the judge computes their exact cosines. By radius, the
+distance of fingerprints decides, and no text is compared. A bucket of very many similar texts is
+dense: the core streams its pairs, or links its rows, without a list of candidates.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
 
     from neardup.near.corpus import Corpus, Rows
 
-# Bytes at the end of a sketch: a digest of the features, or of a text without a signal.
+# The last bytes of a sketch: a digest of the features, or of the text if it has no signal.
 DIGEST_BYTES = 16
-# Texts without a signal that are digested in a batch.
+# Texts without a signal whose digests are computed at a time.
 DIGEST_BATCH_ROWS = 1 << 14
 
 
 class LocalEngine:
-    """The engine that runs in this process, on all cores. Only the judge reads texts again."""
+    """The engine that joins in this process, on all cores. `match` returns a join."""
 
     session = None
 
@@ -68,9 +69,9 @@ class LocalEngine:
 class SketchJoin(Matches):
     """Pairs whose exact cosine reaches the similarity threshold.
 
-    order           rows, the ones to keep first [default: as they come]
-    reference_rows  compare these first rows only with the others, and the others only with them
-                    [default: 0, compare all rows with each other]
+    order           all rows, the ones to keep first [default: by row number]
+    reference_rows  the first rows are a reference: compare only pairs of a reference row and
+                    another row [default: 0, compare all rows with each other]
     """
 
     def __init__(
@@ -102,7 +103,8 @@ class SketchJoin(Matches):
         self.plan = self._join.plan
 
     def _judged_candidates(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Verdicts]:
-        """Return all candidates outside of dense buckets (later and earlier rows), and verdicts."""
+        """Return the candidates outside of dense buckets as later and earlier rows, and their
+        verdicts."""
         texts, tables = self.plan["texts"], self.plan["tables"]
         name = f"finding candidates among {texts:,} texts"
         done = 0
@@ -126,14 +128,14 @@ class SketchJoin(Matches):
         if self.sample is not None:
             self.sample.take(earlier, later, verdicts.distance, verdicts.similarity)
         if dense:
-            alike = f"comparing {len(dense):,} groups of many alike, up to {max(dense):,} texts"
-            self._stage(alike, None, "pairs")
+            name = f"comparing {len(dense):,} dense groups, up to {max(dense):,} texts each"
+            self._stage(name, None, "pairs")
         return later, earlier, verdicts
 
     def _candidates(
         self, progress: Callable[[int, int], object]
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Return later and earlier rows; pairs with a common row are neighbours."""
+        """Return later and earlier rows of candidates; pairs with a common row are neighbours."""
         return self._join.candidates(self.threads, progress)
 
     def _verdicts(self, later: NDArray[np.uint32], earlier: NDArray[np.uint32]) -> Verdicts:
@@ -160,7 +162,7 @@ class SketchJoin(Matches):
         yield from self._dense_pairs()
 
     def _dense_pairs(self) -> Iterator[Pairs]:
-        """Yield the pairs of dense buckets, which the core hands over from a thread of its own."""
+        """Yield the pairs of dense buckets, which the core finds in a background thread."""
         import threading
 
         import numpy as np
@@ -168,17 +170,17 @@ class SketchJoin(Matches):
         if not self._join.dense:
             return
         batches: SimpleQueue[Pairs | BaseException | None] = SimpleQueue()
-        # At most four batches wait in the queue.
-        room = threading.Semaphore(4)
+        # Backpressure: at most four batches wait in the queue.
+        free_slots = threading.Semaphore(4)
         stopped = threading.Event()
 
-        def take(
+        def put_batch(
             later: NDArray[np.uint32],
             earlier: NDArray[np.uint32],
             similarity: NDArray[np.float64],
             distance: NDArray[np.uint16],
         ) -> None:
-            while len(later) and not stopped.is_set() and not room.acquire(timeout=0.1):
+            while len(later) and not stopped.is_set() and not free_slots.acquire(timeout=0.1):
                 pass
             if stopped.is_set():
                 raise InterruptedError
@@ -186,21 +188,21 @@ class SketchJoin(Matches):
                 left, right = earlier.astype(np.int64), later.astype(np.int64)
                 batches.put(Pairs(left, right, distance, similarity))
 
-        def work() -> None:
+        def find_pairs() -> None:
             try:
                 pipeline = self.corpus.recipe.pipeline
-                self._join.dense_pairs(pipeline, self.corpus.texts, take, self.threads)
+                self._join.dense_pairs(pipeline, self.corpus.texts, put_batch, self.threads)
                 batches.put(None)
             except BaseException as error:
                 batches.put(error)
 
-        thread = threading.Thread(target=work, name="neardup-dense", daemon=True)
+        thread = threading.Thread(target=find_pairs, name="neardup-dense", daemon=True)
         thread.start()
         try:
             while (batch := batches.get()) is not None:
                 if isinstance(batch, BaseException):
                     raise batch
-                room.release()
+                free_slots.release()
                 self.counts.candidates += len(batch.left)
                 self.counts.verified += len(batch.left)
                 self.counts.add(batch.distance, batch.similarity)
@@ -218,7 +220,7 @@ class SketchJoin(Matches):
         later, earlier, verdicts = self._judged_candidates()
         near = self._near(verdicts)
         self.counts.add(verdicts.distance[near], verdicts.similarity[near])
-        counted = later[near].astype(np.int64) << 32 | earlier[near]
+        counted_pairs = later[near].astype(np.int64) << 32 | earlier[near]
         del later, earlier, near
         row, kept, similarity, distance = self._join.clusters(
             linkage,
@@ -228,8 +230,8 @@ class SketchJoin(Matches):
             self.corpus.texts,
             self.threads,
         )
-        # In dense buckets the core judges only as many pairs as it needs to link their rows.
-        new = ~np.isnan(similarity) & ~np.isin(row.astype(np.int64) << 32 | kept, counted)
+        # The core judges further pairs to link the rows of dense buckets, as few as possible.
+        new = ~np.isnan(similarity) & ~np.isin(row.astype(np.int64) << 32 | kept, counted_pairs)
         self.counts.candidates += int(new.sum())
         self.counts.verified += int(new.sum())
         self.counts.add(distance[new], similarity[new])
@@ -240,9 +242,10 @@ class SketchJoin(Matches):
             self.counts.pairs = max(self.counts.pairs, len(row))
         labels = np.arange(len(self.twins))
         labels[row] = kept
-        found, apart = np.full(len(labels), np.nan), np.zeros(len(labels), dtype=np.int64)
-        found[row], apart[row] = similarity, distance
-        return follow_twins(self.twins, labels, found, apart)
+        row_similarity = np.full(len(labels), np.nan)
+        row_distance = np.zeros(len(labels), dtype=np.int64)
+        row_similarity[row], row_distance[row] = similarity, distance
+        return follow_twins(self.twins, labels, row_similarity, row_distance)
 
 
 class RadiusJoin(Matches):
@@ -265,27 +268,27 @@ class RadiusJoin(Matches):
         assert corpus.values is not None  # noqa: S101
         self.reference_rows = reference_rows
         rows = len(corpus.signal)
-        # The core numbers rows as it receives them: by place in this order.
+        # The core has no keep order: it gets the rows in this order, and numbers them by place.
         self._order = np.arange(rows) if order is None else order
         self._values = corpus.values if order is None else corpus.values[order]
         self._signal = corpus.signal if order is None else corpus.signal[order]
         # For each place the first place with an equal fingerprint, or an equal text.
-        self._labels = clusters(self._fingerprints(), 0, threads=threads)
+        self._twin_places = clusters(self._fingerprints(), 0, threads=threads)
         self._link_equal_texts()
         self.twins = np.empty(rows, dtype=np.int64)
-        self.twins[self._order] = self._order[self._labels]
+        self.twins[self._order] = self._order[self._twin_places]
         self.plan = {}
 
     def _fingerprints(self) -> Fingerprints:
         return Fingerprints(self._values, self._signal, self.corpus.recipe)
 
     def _link_equal_texts(self) -> None:
-        """Make equal texts without a signal twins, by the digest in their sketches."""
+        """Find the twins of texts without a signal, by the digests in their sketches."""
         import numpy as np
         import pyarrow as pa
 
         places = np.flatnonzero(~self._signal)
-        first: dict[bytes, int] = {}
+        first_place: dict[bytes, int] = {}
         for start in range(0, len(places), DIGEST_BATCH_ROWS):
             part = places[start : start + DIGEST_BATCH_ROWS].tolist()
             texts = [self.corpus.texts.get(int(self._order[place])) for place in part]
@@ -295,21 +298,21 @@ class RadiusJoin(Matches):
             )
             for place, sketch in zip(part, sketches, strict=True):
                 digest = sketch[_core.SKETCH_BYTES - DIGEST_BYTES :].tobytes()
-                # Zeros stand for a text without a letter or digit, which has no twin.
+                # A text without a letter or digit has a digest of zeros, and no twin.
                 if any(digest):
-                    self._labels[place] = first.setdefault(digest, place)
+                    self._twin_places[place] = first_place.setdefault(digest, place)
 
     def pairs(self) -> Iterator[Pairs]:
         import numpy as np
 
         assert self.question.radius is not None  # noqa: S101
         self._stage("comparing", None, "pairs")
-        if self.reference_rows >= len(self._labels):
+        if self.reference_rows >= len(self._twin_places):
             return
-        alone = self._labels == np.arange(len(self._labels))
-        units = Fingerprints(self._values, self._signal & alone, self.corpus.recipe)
+        is_own_twin = self._twin_places == np.arange(len(self._twin_places))
+        distinct = Fingerprints(self._values, self._signal & is_own_twin, self.corpus.recipe)
         reader = pairs(
-            units, self.question.radius, self.question.recall, stream=True, threads=self.threads
+            distinct, self.question.radius, self.question.recall, stream=True, threads=self.threads
         )
         self.plan = json.loads(reader.schema.metadata[b"neardup"])
         for batch in reader:
@@ -335,14 +338,14 @@ class RadiusJoin(Matches):
         places = clusters(
             self._fingerprints(), radius, linkage=linkage, recall=recall, threads=self.threads
         )
-        silent = ~self._signal
-        places[silent] = self._labels[silent]
+        no_signal = ~self._signal
+        places[no_signal] = self._twin_places[no_signal]
         labels = np.empty(len(places), dtype=np.int64)
         labels[self._order] = self._order[places]
-        return self._measure(labels)
+        return self._with_distances(labels)
 
-    def _measure(self, labels: Rows) -> Clusters:
-        """Return these clusters with the distances to the representatives, and count them."""
+    def _with_distances(self, labels: Rows) -> Clusters:
+        """Return these clusters with distances to the representatives; update the counts."""
         import numpy as np
 
         rows = len(labels)
@@ -350,8 +353,8 @@ class RadiusJoin(Matches):
         linked = np.flatnonzero((labels != np.arange(rows)) & self.corpus.signal)
         distance = np.zeros(rows, dtype=np.int64)
         distance[linked] = self.judge.distances(labels[linked], linked)
-        found = np.bincount(distance[linked]) if len(linked) else np.zeros(0, dtype=np.int64)
-        self.counts.distances = found.tolist()
+        histogram = np.bincount(distance[linked]) if len(linked) else np.zeros(0, dtype=np.int64)
+        self.counts.distances = histogram.tolist()
         if self.sample is not None:
             self.sample.take(labels[linked], linked, distance[linked], None)
         return Clusters(labels, np.full(rows, np.nan), distance)

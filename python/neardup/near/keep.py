@@ -1,4 +1,4 @@
-"""Keep policies: which record of a cluster is kept."""
+"""Keep policies: which record of a cluster to keep."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class Keep:
     """A keep policy.
 
     rule    "first", "longest", "shortest"; "newest" and "best" keep the largest value of `column`
+    column  name of the column, for "newest" and "best" only
     """
 
     rule: str
@@ -43,9 +44,10 @@ class Keep:
         return self.rule if self.column is None else f"{self.rule}:{self.column}"
 
     def order(self, lengths: NDArray[Any], keys: Any | None) -> NDArray[np.int64] | None:
-        """Return the rows, the ones to keep first, ties in row order; None for the order they have.
+        """Return all rows, the ones to keep first, ties in row order; None for plain row order.
 
-        keys  Arrow array of the column's values; records without a value come last
+        lengths  of the texts
+        keys     Arrow array of the column's values; records without a value come last
         """
         import numpy as np
 
@@ -62,9 +64,8 @@ class Keep:
             raise ValueError(f"keep is {self}, but there is no column {self.column!r}")
         # Arrow's sort is not stable: the row number decides between equal values. Nulls come last.
         table = pa.table({"key": _parse_numbers(keys), "row": number_array(np.arange(len(keys)))})
-        by = [("key", "descending"), ("row", "ascending")]
-        found = pc.sort_indices(table, sort_keys=by)
-        return np.asarray(found, dtype=np.int64)
+        sort_keys = [("key", "descending"), ("row", "ascending")]
+        return np.asarray(pc.sort_indices(table, sort_keys=sort_keys), dtype=np.int64)
 
 
 def _parse_numbers(keys: Any) -> Any:

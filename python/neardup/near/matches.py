@@ -1,6 +1,6 @@
 """Results of a join of a corpus with itself: pairs, clusters, nearest rows, counts, a sample.
 
-Engines return them and jobs read them.
+Each engine has its subclass of `Matches`; jobs read the results.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 SIMILARITY_BINS = 20
 
-# Of a sample: steps of similarity from 0 to 1, and pairs kept of each step on each side of the
-# threshold.
+# A sample has SIMILARITY_STEPS equal steps from 0 to 1, and up to PAIRS_PER_STEP near pairs and as
+# many others in each.
 SIMILARITY_STEPS = 50
 PAIRS_PER_STEP = 6
-# Pairs sorted in a batch while a sample is drawn.
+# Pairs sorted at a time while a sample is drawn.
 SAMPLE_BATCH_PAIRS = 1 << 18
 # Fixed, so that the same pairs are drawn from the same corpus.
 SEED = 20
-# Minimum share of the smaller side in a sample of rows from both sides.
+# Minimum share of reference rows, and of other rows, in a sample of both.
 MIN_SIDE_SHARE = 0.1
 
 
@@ -44,7 +44,7 @@ class MatchCounts:
     pairs         near pairs
     distances     number of near pairs at each distance
     similarities  number of near pairs in each of SIMILARITY_BINS equal parts of 0 to 1
-    edge          near pairs found just above the threshold, and the estimated number of all such
+    edge          number of pairs found just above the threshold, and estimated number of all
     """
 
     candidates: int = 0
@@ -59,24 +59,24 @@ class MatchCounts:
         import numpy as np
 
         self.pairs += len(distances)
-        found = np.bincount(distances, minlength=len(self.distances))
-        found[: len(self.distances)] += np.array(self.distances, dtype=np.int64)
-        self.distances = found.tolist()
+        histogram = np.bincount(distances, minlength=len(self.distances))
+        histogram[: len(self.distances)] += np.array(self.distances, dtype=np.int64)
+        self.distances = histogram.tolist()
         if similarities is not None:
             bins = np.minimum((similarities * SIMILARITY_BINS).astype(int), SIMILARITY_BINS - 1)
-            more = np.bincount(bins, minlength=SIMILARITY_BINS).tolist()
-            self.similarities = [a + b for a, b in zip(self.similarities, more, strict=True)]
+            added = np.bincount(bins, minlength=SIMILARITY_BINS).tolist()
+            self.similarities = [a + b for a, b in zip(self.similarities, added, strict=True)]
 
     @property
     def estimated_recall(self) -> float | None:
-        """The estimated share found of the pairs just above the threshold; None if none was."""
+        """Estimated share of pairs found, of those just above the threshold; None if none was."""
         found, expected = self.edge
         return found / expected if found else None
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """A batch of near pairs of rows; `similarity` is None where a radius decided."""
+    """A batch of near pairs of rows; `similarity` is None for a question by radius."""
 
     left: Rows
     right: Rows
@@ -90,7 +90,8 @@ class Clusters:
 
     labels      row of the representative; a row that is alone has its own number
     similarity  with the representative, where the join computed it; NaN elsewhere
-    distance    likewise; any number where the similarity is NaN and a similarity decided
+    distance    to the representative; for a question by similarity, meaningless where `similarity`
+                is NaN
     """
 
     labels: Rows
@@ -113,10 +114,10 @@ def follow_twins(
     """Give each row the label of its twin, since twins have the same neighbours."""
     import numpy as np
 
-    alone = twins == np.arange(len(labels))
+    has_twin = twins != np.arange(len(labels))
     labels, similarity, distance = labels[twins], similarity[twins], distance[twins]
-    first = ~alone & (labels == twins)
-    similarity[first], distance[first] = 1.0, 0
+    under_twin = has_twin & (labels == twins)
+    similarity[under_twin], distance[under_twin] = 1.0, 0
     return Clusters(labels, similarity, distance)
 
 
@@ -124,7 +125,7 @@ def removed_rows(clusters: Clusters, judge: Judge) -> pa.Table:
     """Return a table of the rows that are not kept: row, dup_of (the row kept in its place),
     distance (null without a fingerprint), similarity.
 
-    The judge computes the similarities that the join has not.
+    The judge computes the similarities that the join has not computed.
     """
     import numpy as np
     import pyarrow as pa
@@ -136,7 +137,7 @@ def removed_rows(clusters: Clusters, judge: Judge) -> pa.Table:
     # Pairs with a common text become neighbours.
     unknown = unknown[np.argsort(kept[unknown], kind="stable")]
     similarity[unknown], distance[unknown] = judge.verdicts(kept[unknown], rows[unknown])
-    # A label beyond the rows is a document of a collection, which has a signal if its row has one.
+    # A label beyond the rows is a document of a collection; it has a signal if its duplicate has.
     others = np.where(kept < len(signal), kept, rows)
     return pa.table(
         {
@@ -152,10 +153,10 @@ class Matches(ABC):
     """The near-duplicates of a corpus. Call one of `pairs`, `clusters` and `nearest`, once.
 
     twins   for each row the first row, in order, with identical features, or with an equal text if
-            it has no signal. Only that one is compared; the others share its neighbours
-    counts  complete when the result has been read
-    plan    how pairs are searched for
-    sample  set it to have a sample of the judged pairs drawn
+            it has no signal. Only that row is compared; the others share its neighbours
+    counts  complete once the result has been read
+    plan    how the join searches for pairs
+    sample  set it before the call to draw a sample of the judged pairs
     """
 
     twins: Rows
@@ -188,59 +189,59 @@ class Matches(ABC):
         """Return the clusters; the first row in order is the representative."""
 
     def nearest(self, reference_rows: int) -> Nearest:
-        """Return for each row after the reference rows the most similar reference row; of equal
-        ones that of the smallest distance, then the first."""
+        """Return for each row after the reference rows the most similar reference row; ties go to
+        the smallest distance, then to the first row."""
         import numpy as np
 
         rows = len(self.twins)
         match = np.full(rows, -1, dtype=np.int64)
-        closeness, distance = np.full(rows, np.nan), np.zeros(rows, dtype=np.int64)
-        found = [pairs for pairs in self.pairs() if len(pairs.left)]
-        if found:
-            left = np.concatenate([pairs.left for pairs in found])
-            right = np.concatenate([pairs.right for pairs in found])
-            apart = np.concatenate([pairs.distance for pairs in found]).astype(np.int64)
-            value = np.full(len(left), np.nan)
+        similarity, distance = np.full(rows, np.nan), np.zeros(rows, dtype=np.int64)
+        batches = [pairs for pairs in self.pairs() if len(pairs.left)]
+        if batches:
+            left = np.concatenate([pairs.left for pairs in batches])
+            right = np.concatenate([pairs.right for pairs in batches])
+            pair_distance = np.concatenate([pairs.distance for pairs in batches]).astype(np.int64)
+            pair_similarity = np.full(len(left), np.nan)
             if self.question.similarity is not None:
-                value = np.concatenate([pairs.similarity for pairs in found])
-            # The best pair of each row comes last, so that it is the one that stays.
-            sort = np.lexsort((-left, -apart, np.nan_to_num(value)))
+                pair_similarity = np.concatenate([pairs.similarity for pairs in batches])
+            # The best pair of each row comes last: the last assignment wins.
+            sort = np.lexsort((-left, -pair_distance, np.nan_to_num(pair_similarity)))
             right = right[sort]
-            match[right], closeness[right] = left[sort], value[sort]
-            distance[right] = apart[sort]
+            match[right], similarity[right] = left[sort], pair_similarity[sort]
+            distance[right] = pair_distance[sort]
         own = np.arange(rows)
         in_reference = (self.twins < reference_rows) & (own >= reference_rows)
         match[in_reference], distance[in_reference] = self.twins[in_reference], 0
-        closeness[in_reference] = 1.0
-        follows = (self.twins >= reference_rows) & (self.twins != own)
-        for array in (match, closeness, distance):
-            array[follows] = array[self.twins[follows]]
+        similarity[in_reference] = 1.0
+        has_twin = (self.twins >= reference_rows) & (self.twins != own)
+        for array in (match, similarity, distance):
+            array[has_twin] = array[self.twins[has_twin]]
         match[:reference_rows] = -1
-        return Nearest(match, closeness, distance)
+        return Nearest(match, similarity, distance)
 
 
 def sample_order(rows: NDArray[np.int64], reference_rows: int, seed: int = 0) -> NDArray[np.int64]:
     """Return the rows in an order in which every prefix is a random sample.
 
-    With reference rows (those before this number) only pairs across count: each prefix has rows of
-    both sides in proportion, but at least MIN_SIDE_SHARE of the smaller one while it lasts. No rows
-    are returned if one side is empty.
+    With reference rows (rows below this number) only pairs of a reference row and another row are
+    compared: each prefix has rows of both sides in proportion, but at least MIN_SIDE_SHARE of the
+    smaller side until it is used up. If one side is empty, return no rows.
     """
     import numpy as np
 
-    mixed = np.random.default_rng(seed).permutation(rows)
+    shuffled = np.random.default_rng(seed).permutation(rows)
     if not reference_rows:
-        return mixed
-    sides = [mixed[mixed < reference_rows], mixed[mixed >= reference_rows]]
+        return shuffled
+    sides = [shuffled[shuffled < reference_rows], shuffled[shuffled >= reference_rows]]
     if not all(map(len, sides)):
-        return mixed[:0]
-    share = min(max(len(sides[0]) / len(mixed), MIN_SIDE_SHARE), 1 - MIN_SIDE_SHARE)
+        return shuffled[:0]
+    share = min(max(len(sides[0]) / len(shuffled), MIN_SIDE_SHARE), 1 - MIN_SIDE_SHARE)
     places = [np.arange(len(sides[0])) / share, np.arange(len(sides[1])) / (1 - share)]
     return np.concatenate(sides)[np.argsort(np.concatenate(places), kind="stable")]
 
 
 class SampledPair(NamedTuple):
-    """A pair of rows in a sample; `similarity` is NaN where a radius decided."""
+    """A pair of rows in a sample; `similarity` is NaN for a question by radius."""
 
     left: int
     right: int
@@ -275,8 +276,8 @@ class PairSample:
         """Count judged pairs and draw some of them."""
         for start in range(0, len(left), SAMPLE_BATCH_PAIRS):
             part = slice(start, start + SAMPLE_BATCH_PAIRS)
-            some = None if similarity is None else similarity[part]
-            self._take(left[part], right[part], distance[part], some)
+            cosines = None if similarity is None else similarity[part]
+            self._take(left[part], right[part], distance[part], cosines)
 
     def _take(
         self,
@@ -292,9 +293,9 @@ class PairSample:
             counts += np.bincount(step[side], minlength=len(counts))
         group, key = step * 2 + near, self._random.random(len(step))
         order = np.lexsort((key, group))
-        found, first = np.unique(group[order], return_index=True)
+        groups, first = np.unique(group[order], return_index=True)
         ends = [*first[1:].tolist(), len(order)]
-        for number, begin, end in zip(found.tolist(), first.tolist(), ends, strict=True):
+        for number, begin, end in zip(groups.tolist(), first.tolist(), ends, strict=True):
             drawn = self._drawn.setdefault(number, [])
             for at in order[begin : min(end, begin + PAIRS_PER_STEP)].tolist():
                 cosine = float("nan") if similarity is None else float(similarity[at])
@@ -320,7 +321,7 @@ class PairSample:
 
     def drawn(self) -> dict[int, list[SampledPair]]:
         """Return the drawn pairs, near and far, by step."""
-        found: dict[int, list[SampledPair]] = {}
+        by_step: dict[int, list[SampledPair]] = {}
         for group, pairs in sorted(self._drawn.items()):
-            found.setdefault(group // 2, []).extend(pair for _, pair in pairs)
-        return found
+            by_step.setdefault(group // 2, []).extend(pair for _, pair in pairs)
+        return by_step

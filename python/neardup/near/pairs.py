@@ -27,13 +27,13 @@ class JoinPlan:
     """The plan of `pairs` and `clusters`, with its expected recall and time.
 
     method            "equal": only equal fingerprints, radius 0; "all-pairs": each with each;
-                      "blocks": exact, by sorting; "sampled": by random bits, finds a share
+                      "blocks": exact, by sorting; "sampled": by random bits, misses some pairs
     rows, codes       number of fingerprints with a signal, and of distinct ones
-    bits              number of bits that are not the same in all of them
-    tables, key_bits  number of sorts, and of the bits of a sort key
-    recall            expected share of pairs found, for texts of a similarity of whose pairs 99 in
-                      100 lie within the radius
-    recall_at_radius  expected share found of the pairs at exactly the radius, the hardest to find
+    bits              number of bits that differ between any of them
+    tables, key_bits  number of sorts, and of bits in a sort key
+    recall            expected share of pairs found, for texts so similar that 99 in 100 pairs lie
+                      within the radius
+    recall_at_radius  expected share of pairs found at exactly the radius, the hardest to find
     seconds           rough estimate of the time on one thread
     """
 
@@ -103,13 +103,14 @@ def pairs(
     has the plan as JSON under "neardup". Rows without a signal are in no pair.
 
     fingerprints  Fingerprints, an array of uint64 (one row each), or an iterable of ints and None
-    recall        1.0 finds all; below, the join may sample if that is cheaper: see `pairs_plan`
-    similarity    cosine of the texts to find, if it is known: the recall is then the share to find
-                  of such pairs, among those within the radius
+    recall        1.0 finds all pairs; below, the join may sample if that is faster: see
+                  `pairs_plan`
+    similarity    cosine of the pairs to find, if known; `recall` then refers to the pairs of this
+                  cosine within the radius
     equal         "all": every pair of equal fingerprints; "first": pair a repeated fingerprint only
                   with its first row, so that the time is linear in the repeats
-    stream        True returns a reader of unsorted batches, found while they are read: for more
-                  pairs than memory holds. Dropping the reader stops the join
+    stream        True returns a reader of unsorted batches and joins while it is read: for more
+                  pairs than fit in memory. Dropping the reader stops the join
 
     >>> pairs([0b1111, 0b1110, 0b0000, 0b1111], radius=1).to_pylist()
     [{'left': 0, 'right': 1, 'distance': 1}, {'left': 0, 'right': 3, 'distance': 0}, \
@@ -120,9 +121,9 @@ def pairs(
     codes, reach = join_arguments(fingerprints, radius, recall, similarity, threads)
     check_equal(equal)
     if stream:
-        found = _core.PairStream(codes.values, codes.signal, reach, equal, threads)
-        schema = _schema(found.plan)
-        return pa.RecordBatchReader.from_batches(schema, _batches(found, schema))
+        pair_stream = _core.PairStream(codes.values, codes.signal, reach, equal, threads)
+        schema = _schema(pair_stream.plan)
+        return pa.RecordBatchReader.from_batches(schema, _batches(pair_stream, schema))
     *columns, plan = _core.pairs(codes.values, codes.signal, reach, equal, threads)
     return pa.Table.from_arrays([number_array(column) for column in columns], schema=_schema(plan))
 
@@ -148,10 +149,10 @@ def join_arguments(
     similarity: float | None,
     threads: int | None,
 ) -> tuple[Codes, _core.Reach]:
-    """Check the arguments of a join and return them as the core takes them."""
+    """Check the arguments of a join and return them for the core."""
     codes = as_codes(fingerprints)
-    words = codes.values.shape[1] * 64
-    bits = words if hasattr(fingerprints, "dtype") else 512  # the width of ints is not known
+    stored_bits = codes.values.shape[1] * 64
+    bits = stored_bits if hasattr(fingerprints, "dtype") else 512  # the width of ints is unknown
     if isinstance(fingerprints, Fingerprints):
         bits = fingerprints.recipe.bits
     radius = check_int("radius", radius, 0, bits)
@@ -160,11 +161,11 @@ def join_arguments(
         None if similarity is None else flip_probability(check_fraction("similarity", similarity))
     )
     check_threads(threads)
-    return codes, (min(radius, words), recall, flip)
+    return codes, (min(radius, stored_bits), recall, flip)
 
 
 def flip_probability(similarity: float) -> float:
-    """Return the probability that a bit differs in the fingerprints of two texts of this cosine."""
+    """Return the probability that a bit differs between fingerprints of texts of this cosine."""
     return math.acos(similarity) / math.pi
 
 
@@ -175,11 +176,11 @@ def _schema(plan: dict[str, Any]) -> pa.Schema:
     return pa.schema(fields, metadata={"neardup": json.dumps(asdict(JoinPlan(**plan)))})
 
 
-def _batches(found: _core.PairStream, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _batches(pair_stream: _core.PairStream, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     columns: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]] | None
-    while (columns := found.next()) is not None:
+    while (columns := pair_stream.next()) is not None:
         yield pa.RecordBatch.from_arrays(
             [number_array(column) for column in columns], schema=schema
         )

@@ -1,4 +1,4 @@
-"""The question a search answers: a similarity threshold or a radius, a recall, and a linkage."""
+"""The question of a search: a similarity threshold or a radius, and a recall; and linkages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ DEFAULT_RECALL = 0.99
 
 @dataclass(frozen=True)
 class Question:
-    """When two texts are near-duplicates. Whether they are depends on these two texts only.
+    """The threshold at which two texts are near-duplicates, whatever other texts there are.
 
-    similarity  minimum exact cosine; None: the radius decides
-    radius      maximum number of bits in which fingerprints differ; None: the similarity decides
-    recall      share to find of the pairs at the similarity threshold, or within the radius
+    similarity  minimum exact cosine; None for a question by radius
+    radius      maximum number of bits in which fingerprints differ; None for one by similarity
+    recall      share of pairs to find, of those at the similarity threshold, or within the radius
     """
 
     similarity: float | None
@@ -35,11 +35,11 @@ def check_question(
     if similarity is not None and radius is not None:
         raise ValueError("similarity and radius exclude each other; give one of them")
     if radius is not None:
-        share = check_fraction("recall", 1.0 if recall is None else recall)
-        return Question(None, check_int("radius", radius, 0, bits), share)
+        recall = check_fraction("recall", 1.0 if recall is None else recall)
+        return Question(None, check_int("radius", radius, 0, bits), recall)
     cosine = check_fraction("similarity", DEFAULT_SIMILARITY if similarity is None else similarity)
-    share = check_fraction("recall", DEFAULT_RECALL if recall is None else recall)
-    return Question(cosine, None, share)
+    recall = check_fraction("recall", DEFAULT_RECALL if recall is None else recall)
+    return Question(cosine, None, recall)
 
 
 def check_linkage(linkage: object) -> None:

@@ -1,8 +1,8 @@
 """Ranked search: the documents of a corpus most similar to a text, best first.
 
 By cosine, the score is the cosine of TF-IDF weights, with the document frequencies of the corpus at
-the time of the search; by simhash, it falls with the bits in which fingerprints differ. There is no
-threshold, only a number of results.
+the time of the search; by simhash, it is 1 - distance / bits of the fingerprints. There is no
+threshold, only a number of results. `rank` runs the search in any `RankingCorpus`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from neardup.text.recipe import Recipe
 
-By = Literal["cosine", "simhash"]
-Idf = Literal["smooth", "gensim"]
+RankBy = Literal["cosine", "simhash"]
+IdfFormula = Literal["smooth", "gensim"]
 
 DEFAULT_COUNT = 6
 MAX_COUNT = 2**31
@@ -40,14 +40,14 @@ class RankingRequest:
     """
 
     n: int
-    by: By
-    idf: Idf
+    by: RankBy
+    idf: IdfFormula
     least: float = 0.0
 
 
 def check_ranking(n: object, by: object, idf: object, least: object = 0.0) -> RankingRequest:
     """Check the options of a ranked search and return them."""
-    for name, value, kind in (("by", by, By), ("idf", idf, Idf)):
+    for name, value, kind in (("by", by, RankBy), ("idf", idf, IdfFormula)):
         if value not in get_args(kind):
             raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(get_args(kind))}")
     limits = "it must be a number from 0 to 1"
@@ -59,7 +59,7 @@ def check_ranking(n: object, by: object, idf: object, least: object = 0.0) -> Ra
 
 
 class RankedPairs(NamedTuple):
-    """Rows of queries and keys of documents, sorted by query, measure and key.
+    """Pairs of a query's row and a document's key, sorted by query, measure and key.
 
     measure  cosines, descending; or distances, ascending
     """
@@ -73,16 +73,16 @@ class RankingCorpus(Protocol):
     """Documents by ascending keys."""
 
     def alike(
-        self, texts: Sequence[str], asked: RankingRequest, threads: int | None
+        self, texts: Sequence[str], request: RankingRequest, threads: int | None
     ) -> RankedPairs:
-        """Return the `n` documents of the highest TF-IDF cosine with each text, above 0 and at
-        least `least`."""
+        """Return for each text the `n` documents of the highest TF-IDF cosine, if it is above 0 and
+        at least `least`."""
 
     def nearest(self, values: NDArray[np.uint64], n: int) -> RankedPairs:
-        """Return the `n` documents whose fingerprints differ least from each fingerprint."""
+        """Return for each fingerprint the `n` documents at the smallest distance."""
 
     def equal(self, text: str, n: int) -> Sequence[int]:
-        """Return the first `n` documents equal to a text without a signal."""
+        """Return the keys of the first `n` documents equal to a text without a signal."""
 
     def fingerprints(self, keys: Sequence[int]) -> Fingerprints:
         """Return the fingerprints of the documents with these keys."""
@@ -102,8 +102,12 @@ class Ranked(NamedTuple):
     signal: NDArray[np.bool_]
 
     def table(self, ids: Any, *, one: bool) -> pa.Table:
-        """Return a table: query (the row of the query, unless there is only `one`), id, score,
-        distance (null without a signal). `ids` has an id for each result."""
+        """Return a table: query (its row; left out for a single query), id, score, distance (null
+        without a signal).
+
+        ids  the id of each result
+        one  whether the caller passed a single query
+        """
         import pyarrow as pa
 
         columns = {
@@ -117,45 +121,45 @@ class Ranked(NamedTuple):
 def rank(
     texts: Sequence[str],
     corpus: RankingCorpus,
-    asked: RankingRequest,
+    request: RankingRequest,
     recipe: Recipe,
     *,
     threads: int | None = None,
 ) -> Ranked:
     """Return the documents most similar to each text."""
-    made = fingerprints(list(texts), recipe, threads=threads)
-    if asked.by == "simhash":
-        return _by_distance(texts, made, corpus, asked, recipe)
+    query_codes = fingerprints(list(texts), recipe, threads=threads)
+    if request.by == "simhash":
+        return _by_distance(texts, query_codes, corpus, request, recipe)
     import numpy as np
 
-    found = corpus.alike(texts, asked, threads)
-    queries = found.queries.astype(np.int64)
-    keys, places = np.unique(found.keys, return_inverse=True)
-    theirs = corpus.fingerprints(keys.tolist())
-    differ = made.values[queries] ^ theirs.values[places]
-    distance = np.bitwise_count(differ).sum(axis=1, dtype=np.int64)
-    signal = made.signal[queries] & theirs.signal[places]
-    return Ranked(queries, found.keys, found.measure, distance, signal)
+    pairs = corpus.alike(texts, request, threads)
+    queries = pairs.queries.astype(np.int64)
+    keys, inverse = np.unique(pairs.keys, return_inverse=True)
+    document_codes = corpus.fingerprints(keys.tolist())
+    differing = query_codes.values[queries] ^ document_codes.values[inverse]
+    distance = np.bitwise_count(differing).sum(axis=1, dtype=np.int64)
+    signal = query_codes.signal[queries] & document_codes.signal[inverse]
+    return Ranked(queries, pairs.keys, pairs.measure, distance, signal)
 
 
 def _by_distance(
     texts: Sequence[str],
-    made: Fingerprints,
+    query_codes: Fingerprints,
     corpus: RankingCorpus,
-    asked: RankingRequest,
+    request: RankingRequest,
     recipe: Recipe,
 ) -> Ranked:
     import numpy as np
 
-    rows = np.flatnonzero(made.signal)
-    found = corpus.nearest(np.ascontiguousarray(made.values[rows]), asked.n)
-    queries, keys = rows[found.queries], found.keys.astype(np.int64)
-    distance = found.measure.astype(np.int64)
+    rows = np.flatnonzero(query_codes.signal)
+    pairs = corpus.nearest(np.ascontiguousarray(query_codes.values[rows]), request.n)
+    queries, keys = rows[pairs.queries], pairs.keys.astype(np.int64)
+    distance = pairs.measure.astype(np.int64)
     signal = np.ones(len(keys), dtype=bool)
     equal = [
         (row, key)
-        for row in np.flatnonzero(~made.signal).tolist()
-        for key in corpus.equal(texts[row], asked.n)
+        for row in np.flatnonzero(~query_codes.signal).tolist()
+        for key in corpus.equal(texts[row], request.n)
     ]
     if equal:
         more = np.array(equal, dtype=np.int64)
@@ -165,7 +169,7 @@ def _by_distance(
         order = np.argsort(queries, kind="stable")
         queries, keys, distance, signal = (x[order] for x in (queries, keys, distance, signal))
     score = 1 - distance / recipe.bits
-    at = np.flatnonzero(score >= asked.least)
+    at = np.flatnonzero(score >= request.least)
     return Ranked(queries.astype(np.int64)[at], keys[at], score[at], distance[at], signal[at])
 
 
@@ -177,9 +181,9 @@ class Searchable(ABC):
         self,
         query: str | Iterable[str],
         n: int = DEFAULT_COUNT,
-        by: By = "cosine",
+        by: RankBy = "cosine",
         *,
-        idf: Idf = "smooth",
+        idf: IdfFormula = "smooth",
         least: float = 0.0,
         threads: int | None = None,
     ) -> pa.Table:
@@ -202,10 +206,10 @@ def check_queries(query: Any, threads: int | None) -> tuple[list[str], bool]:
     except TypeError as error:
         message = str(error).replace("texts is", "query is", 1)
         raise TypeError(message.replace("texts", "queries")) from None
-    listed = column.to_pylist() if is_arrow(column) else column
-    for at, text in enumerate(listed):
+    queries = column.to_pylist() if is_arrow(column) else column
+    for at, text in enumerate(queries):
         if not isinstance(text, str):
             raise TypeError(
                 f"query[{at}] is of type {type(text).__name__}; every query must be a str"
             )
-    return listed, False
+    return queries, False

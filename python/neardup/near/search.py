@@ -1,4 +1,4 @@
-"""Ranked search in memory: `search` for once, `SearchIndex` for many queries of the same texts."""
+"""Ranked search in memory: `search` for one call, `SearchIndex` for many on the same texts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from neardup._util.strings import check_unicode
 from neardup.near.index import Index
 from neardup.near.ranking import (
     DEFAULT_COUNT,
-    By,
-    Idf,
+    IdfFormula,
+    RankBy,
     RankedPairs,
     RankingRequest,
     Searchable,
@@ -34,10 +34,10 @@ def search(
     query: str | Iterable[str],
     corpus: Any,
     n: int = DEFAULT_COUNT,
-    by: By = "cosine",
+    by: RankBy = "cosine",
     *,
     recipe: RecipeLike = None,
-    idf: Idf = "smooth",
+    idf: IdfFormula = "smooth",
     least: float = 0.0,
     threads: int | None = None,
 ) -> pa.Table:
@@ -46,14 +46,14 @@ def search(
     query    a text, or several: then the result has a column `query`, the row of the query
     corpus   texts (a list, an Arrow, Polars or pandas column), whose ids are their rows; a dict of
              id → text or a list of (id, text); a `SearchIndex` or a `Collection`
-    n        number of documents for a query; fewer if fewer have a feature in common with it
+    n        maximum number of documents for a query; by cosine, each shares a feature with it
     by       "cosine": the exact cosine of TF-IDF weights; "simhash": 1 - distance / bits of the
              fingerprints
     recipe   how texts become features and fingerprints: a Recipe, the name of a preset, a .toml
              file. An index or a collection has its own
     idf      for cosine: "smooth", as in scikit-learn's TfidfVectorizer; "gensim", as in gensim's
              TfidfModel
-    least    minimum score; a higher one is faster
+    least    minimum score; a higher minimum makes the search faster
     threads  cores to use [default: all]
 
     The result is a table: id, score (0 to 1, descending, ties in the order of the corpus), distance
@@ -74,16 +74,17 @@ def search(
             "a SearchIndex of the texts"
         )
     # Checked here, so that wrong options raise before the index is built.
-    asked = check_ranking(n, by, idf, least)
-    wanted, one = check_queries(query, threads)
+    request = check_ranking(n, by, idf, least)
+    queries, one = check_queries(query, threads)
     texts, ids = _documents(corpus)
     index = SearchIndex(texts, ids, as_recipe(recipe), threads)
-    texts_asked = wanted[0] if one else wanted
-    return index.search(texts_asked, asked.n, by, idf=idf, least=least, threads=threads)
+    # An iterator can be read only once, so pass the list.
+    query = queries[0] if one else queries
+    return index.search(query, request.n, by, idf=idf, least=least, threads=threads)
 
 
 class SearchIndex(Searchable):
-    """Texts in memory to be searched often; made by `SearchIndex.build`.
+    """An index of texts in memory, for many searches; made by `SearchIndex.build`.
 
     >>> index = SearchIndex.build(["the cat sat on the mat", "we all scream"], ids=["a", "b"])
     >>> index.search("we scream", n=1).to_pylist()
@@ -101,7 +102,7 @@ class SearchIndex(Searchable):
         # Built on first use.
         self._terms: _core.TermIndex | None = None
         self._codes: _core.Index | None = None
-        self._equal: dict[str, list[int]] | None = None
+        self._rows_by_text: dict[str, list[int]] | None = None
 
     @classmethod
     def build(
@@ -119,16 +120,16 @@ class SearchIndex(Searchable):
         recipe   how texts become features and fingerprints [default: the default recipe]
         """
         check_threads(threads)
-        made = as_recipe(recipe)
+        chosen = as_recipe(recipe)
         if isinstance(texts, Searchable):
             raise TypeError(f"texts is a {type(texts).__name__}, which can be searched already")
-        column, own = _documents(texts)
+        column, own_ids = _documents(texts)
         if ids is not None:
-            if own is not None:
+            if own_ids is not None:
                 raise ValueError("ids are given twice: with the texts, and as ids; leave one out")
-            own = _as_ids(ids, len(column))
-        index = cls(column, own, made, threads)
-        index._by_terms()
+            own_ids = _as_ids(ids, len(column))
+        index = cls(column, own_ids, chosen, threads)
+        index._term_index()
         return index
 
     def __len__(self) -> int:
@@ -149,51 +150,51 @@ class SearchIndex(Searchable):
         self,
         query: str | Iterable[str],
         n: int = DEFAULT_COUNT,
-        by: By = "cosine",
+        by: RankBy = "cosine",
         *,
-        idf: Idf = "smooth",
+        idf: IdfFormula = "smooth",
         least: float = 0.0,
         threads: int | None = None,
     ) -> pa.Table:
         """Return the `n` texts most similar to a query; see `neardup.search`."""
-        asked = check_ranking(n, by, idf, least)
+        request = check_ranking(n, by, idf, least)
         texts, one = check_queries(query, threads)
-        found = rank(texts, self, asked, self.recipe, threads=threads)
+        ranked = rank(texts, self, request, self.recipe, threads=threads)
         import pyarrow as pa
 
         from neardup._util.arrow import number_array
 
-        ids = number_array(found.keys)
+        ids = number_array(ranked.keys)
         if self._ids is not None:
             ids = pa.chunked_array([self._ids.take(ids)])
-        return found.table(ids, one=one)
+        return ranked.table(ids, one=one)
 
     # The methods of `RankingCorpus`, which `rank` calls.
 
     def alike(
-        self, texts: Sequence[str], asked: RankingRequest, threads: int | None
+        self, texts: Sequence[str], request: RankingRequest, threads: int | None
     ) -> RankedPairs:
         return RankedPairs(
-            *self._by_terms().search(
-                self.recipe.pipeline, texts, asked.n, asked.least, asked.idf, threads
+            *self._term_index().search(
+                self.recipe.pipeline, texts, request.n, request.least, request.idf, threads
             )
         )
 
     def nearest(self, values: NDArray[np.uint64], n: int) -> RankedPairs:
-        queries, rows, distances = self._by_codes().nearest(
+        queries, rows, distances = self._code_index().nearest(
             values, n, self.recipe.bits, None, self._threads
         )
         return RankedPairs(queries, rows, distances)  # type: ignore[arg-type]
 
     def equal(self, text: str, n: int) -> Sequence[int]:
-        self._by_codes()
-        assert self._equal is not None  # noqa: S101
-        return self._equal.get(text, [])[:n]
+        self._code_index()
+        assert self._rows_by_text is not None  # noqa: S101
+        return self._rows_by_text.get(text, [])[:n]
 
     def fingerprints(self, keys: Sequence[int]) -> Fingerprints:
         return fingerprints([self._texts[key].as_py() for key in keys], self.recipe)
 
-    def _by_terms(self) -> _core.TermIndex:
+    def _term_index(self) -> _core.TermIndex:
         if self._terms is None:
             import numpy as np
 
@@ -203,20 +204,20 @@ class SearchIndex(Searchable):
             self._terms = terms
         return self._terms
 
-    def _by_codes(self) -> _core.Index:
+    def _code_index(self) -> _core.Index:
         if self._codes is None:
             import numpy as np
 
-            made = fingerprints(self._texts, self.recipe, threads=self._threads)
+            computed = fingerprints(self._texts, self.recipe, threads=self._threads)
             codes = _core.Index(self.recipe.bits, self.recipe.identity)
-            rows = np.flatnonzero(made.signal).astype(np.int64)
-            values = np.ascontiguousarray(made.values[rows])
+            rows = np.flatnonzero(computed.signal).astype(np.int64)
+            values = np.ascontiguousarray(computed.values[rows])
             codes.add(values, rows, None, len(rows), self.recipe.identity, self._threads)
-            equal: dict[str, list[int]] = {}
-            for row in np.flatnonzero(~made.signal).tolist():
+            rows_by_text: dict[str, list[int]] = {}
+            for row in np.flatnonzero(~computed.signal).tolist():
                 if (text := self._texts[row].as_py()) is not None and _core.says_something(text):
-                    equal.setdefault(text, []).append(row)
-            self._codes, self._equal = codes, equal
+                    rows_by_text.setdefault(text, []).append(row)
+            self._codes, self._rows_by_text = codes, rows_by_text
         return self._codes
 
 

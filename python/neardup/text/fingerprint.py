@@ -305,7 +305,7 @@ def as_codes(values: Any, bits: int | None = None) -> Codes:
         return Codes(_from_array(values, bits), None, None, is_single=False)
     is_single = values is None or is_int(values)
     if isinstance(values, str | bytes | bytearray):
-        raise TypeError(f"fingerprints is is_single {type(values).__name__}; {FINGERPRINT_FIRST}")
+        raise TypeError(f"fingerprints is one {type(values).__name__}; {FINGERPRINT_FIRST}")
     if isinstance(values, Mapping):
         raise TypeError(
             f"fingerprints is a {type(values).__name__}; "

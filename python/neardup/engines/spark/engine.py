@@ -265,7 +265,7 @@ class SparkRadiusJoin(RadiusJoin):
         import numpy as np
 
         self._stage("comparing", None, "pairs")
-        alone = self._labels == np.arange(len(self._labels))
+        alone = self._twin_places == np.arange(len(self._twin_places))
         places = np.flatnonzero(alone & self._signal)
         first = 0
         if self.reference_rows:
@@ -300,4 +300,4 @@ class SparkRadiusJoin(RadiusJoin):
         self.sample = sample
         self.counts.candidates = 0
         linked = link_rows(found.left, found.right, len(self.twins), linkage, self._order)
-        return self._measure(linked.labels[self.twins])
+        return self._with_distances(linked.labels[self.twins])
