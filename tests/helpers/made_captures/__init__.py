@@ -30,7 +30,7 @@ from .pages import GENRES
 from .sites import Site
 from .volatile import Volatile
 from .words import LANGUAGES
-from .written import Written
+from .written import Maker, Written
 
 __all__ = ["FORMATS", "Made", "encoded", "kinds", "made", "write"]
 
@@ -115,7 +115,7 @@ def _of_site(site: Site, page: str) -> _Draw:
     return draw
 
 
-def _of_many_hosts(make: servers.Maker) -> _Draw:
+def _of_many_hosts(make: Maker) -> _Draw:
     """On a host of its own each time, packed as that host packs."""
 
     def draw(volatile: Volatile, size: int) -> tuple[str, Written, str, Coding]:

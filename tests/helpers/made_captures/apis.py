@@ -6,10 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .servers import Maker
 from .volatile import Volatile
 from .words import LANGUAGES
-from .written import Written
+from .written import Maker, Written
 
 _EN, _ZH = LANGUAGES["en"], LANGUAGES["zh"]
 
