@@ -64,7 +64,7 @@ def test_it_is_installed_and_found(commands: Path, user: int) -> None:
     assert ("sudo" in done.stdout) == (user != 0)
 
 
-def test_installed_but_not_found_is_told(commands: Path) -> None:
+def test_a_tool_that_is_installed_but_not_found_is_reported(commands: Path) -> None:
     stub(commands, "id", "echo 0")
     stub(commands, "apt-get")
     done = run("browser", path=commands)

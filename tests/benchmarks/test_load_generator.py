@@ -57,7 +57,7 @@ def test_answers_that_are_well_are_no_errors() -> None:
         assert 0 < found["median"] <= found["p99"] <= found["most"]
 
 
-def test_a_refusal_is_told_by_its_status_and_its_title() -> None:
+def test_a_refusal_is_reported_by_its_status_and_its_title() -> None:
     found = loaded(lambda n: (BUSY if n < 3 else WELL, False))
     assert found["kinds"] == {"503 Service Unavailable: too much is waiting": 3}
     assert (found["errors"], found["requests"]) == (3, 100)
@@ -77,7 +77,7 @@ def test_a_connection_that_is_lost_costs_its_request_and_no_other() -> None:
             assert found["requests"] >= 99
 
 
-def test_what_is_no_answer_is_told() -> None:
+def test_an_invalid_answer_is_reported() -> None:
     found = loaded(lambda n: (b"HTTP/1.1 200 OK\r\n\r\n" if n == 9 else WELL, False))
     assert (found["kinds"], found["requests"]) == ({BAD: 1}, 99)
 

@@ -81,7 +81,7 @@ def test_names_of_captures_tell_what_they_are(run: Run, scan: Path, name: str) -
     assert run("cluster", name, "-o", "all.csv", "--quiet").err == ""
 
 
-def test_several_captures_are_told_at_once(run: Run, scan: Path) -> None:
+def test_several_captures_are_reported_at_once(run: Run, scan: Path) -> None:
     Path("folder").mkdir()
     for name in "ab":
         har(Path("folder") / f"{name}.har", httpx_captures.mixed())
@@ -407,7 +407,7 @@ def test_preview(run: Run, scan: Path) -> None:
     assert "scan.jsonl:4  " not in done.out
 
 
-def test_preview_shows_what_was_masked(run: Run, scan: Path) -> None:
+def test_preview_shows_masked_parts(run: Run, scan: Path) -> None:
     done = run("http", "preview", scan, "--at", 8, "--json")
     found = json.loads(done.out)
     assert (found["id"], found["number"], found["url"]) == (
@@ -467,7 +467,7 @@ def test_masks_and_labels_are_listed(run: Run) -> None:
     assert {"rule", "label", "why"} == set(json.loads(run("http", "labels", "--json").out)[0])
 
 
-def test_unreadable_ones_of_a_kind_are_told_together(run: Run, scan: Path) -> None:
+def test_unreadable_ones_of_a_kind_are_reported_together(run: Run, scan: Path) -> None:
     """Reasons that differ: what is true of all is said, and places are numbers."""
     failed = [{"url": "http://a/", "failed": True, "error": f"cause {n}"} for n in range(2)]
     text = "\n".join(map(json.dumps, failed))

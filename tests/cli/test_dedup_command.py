@@ -257,7 +257,7 @@ def test_a_file_of_options_that_is_not_there(run: Run, source: Path) -> None:
 # ---- exit codes ----
 
 
-def test_what_cannot_be_read_is_told_and_gives_3(run: Run, source: Path) -> None:
+def test_unreadable_records_are_reported_and_give_exit_code_3(run: Run, source: Path) -> None:
     with source.open("a") as file:
         file.write("bad\n[1]\n")
     done = run("dedup", "in.jsonl", "-o", "o.jsonl")

@@ -71,7 +71,7 @@ def test_a_collection_remembers(run: Run, tmp_path: Path) -> None:
         assert collection.verify() == []
 
 
-def test_what_was_seen_is_not_forgotten(run: Run, tmp_path: Path) -> None:
+def test_seen_records_are_remembered(run: Run, tmp_path: Path) -> None:
     """An id that comes with another text, and lines without an id, replace nothing."""
     seen = tmp_path / "seen.neardup"
     changed = f'{{"id": "a", "text": "{OTHER}"}}\n'.encode()
@@ -84,7 +84,7 @@ def test_what_was_seen_is_not_forgotten(run: Run, tmp_path: Path) -> None:
         assert not run("filter", "--lines", "--in", other, "-q", stdin=f"{text}\n".encode()).out
 
 
-def test_what_cannot_be_read_is_told_and_not_passed_on(run: Run) -> None:
+def test_unreadable_records_are_reported_and_not_passed_on(run: Run) -> None:
     ran = run("filter", stdin=RECORDS[0] + b"bad\n\n[1]\n" + RECORDS[1])
     assert ran.code == 3
     assert ran.out.encode() == RECORDS[0] + RECORDS[1]
@@ -152,7 +152,9 @@ def test_batches_change_no_answer(seed: int, size: int) -> None:
 
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
-def test_a_damaged_file_is_told_with_its_place(run: Run, tmp_path: Path, ending: str) -> None:
+def test_the_error_for_a_damaged_file_names_the_place(
+    run: Run, tmp_path: Path, ending: str
+) -> None:
     path = tmp_path / f"x.jsonl{ending}"
     noise = random.Random(1).randbytes(100_000).hex()
     data = RECORDS[0] + RECORDS[1] + f'{{"text": "{noise}"}}\n'.encode()
@@ -172,7 +174,9 @@ def test_a_damaged_file_is_told_with_its_place(run: Run, tmp_path: Path, ending:
     assert (ran.code, len(ran.err.splitlines())) == (3, 1)
 
 
-def test_another_encoding_is_told_packed_or_plain(run: Run, tmp_path: Path) -> None:
+def test_another_encoding_is_reported_for_compressed_and_plain_files(
+    run: Run, tmp_path: Path
+) -> None:
     data = b"".join(RECORDS).decode().encode("utf-16")
     plain, packed = tmp_path / "x.jsonl", tmp_path / "x.jsonl.gz"
     plain.write_bytes(data)
@@ -326,7 +330,7 @@ def test_a_second_signal_does_not_wait_for_the_reader(run: Run, tmp_path: Path) 
     assert again.out.encode() == b"\n" + LONG + RECORDS[1]
 
 
-def test_a_closed_pipe_takes_back_what_was_not_written(run: Run, tmp_path: Path) -> None:
+def test_a_closed_pipe_rolls_back_unwritten_records(run: Run, tmp_path: Path) -> None:
     seen = tmp_path / "seen.neardup"
     with started("--in", seen) as process:
         feed(process, RECORDS[0])

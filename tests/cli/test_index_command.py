@@ -103,7 +103,7 @@ def test_an_id_given_twice_is_an_update(run: Run, seen: Path, tmp_path: Path) ->
         assert stored.text == DOG
 
 
-def test_documents_known_by_their_place_are_told_when_they_are_replaced(
+def test_documents_known_by_their_place_are_reported_when_they_are_replaced(
     run: Run, seen: Path, old: Path
 ) -> None:
     first = run("index", "add", seen, "-", "--lines", stdin=b"some words\nother words\n")
@@ -117,7 +117,7 @@ def test_documents_known_by_their_place_are_told_when_they_are_replaced(
     )
 
 
-def test_unreadable_records_are_told(run: Run, seen: Path, tmp_path: Path) -> None:
+def test_unreadable_records_are_reported(run: Run, seen: Path, tmp_path: Path) -> None:
     path = tmp_path / "dirty.jsonl"
     path.write_text('{"id": "a", "text": "fine words these are"}\nnot JSON\n', encoding="utf-8")
     for command in (["add"], ["check"]):

@@ -160,7 +160,7 @@ def test_values_that_json_has_no_word_for(tmp_path: Path, made: Made) -> None:
     }
 
 
-def test_what_cannot_be_metadata_is_told_with_the_way_out(tmp_path: Path, run: Run) -> None:
+def test_the_error_for_invalid_metadata_names_the_way_out(tmp_path: Path, run: Run) -> None:
     path, source = tmp_path / "seen.neardup", tmp_path / "in.jsonl"
     deep = "[" * 99 + "]" * 99
     source.write_text(

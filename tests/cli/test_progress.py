@@ -23,7 +23,7 @@ def test_counts_have_an_end_where_it_is_known(total: int | None, done: int, expe
     assert str(column(bar.tasks[0])) == expected
 
 
-def test_without_an_end_the_rate_is_told() -> None:
+def test_without_an_end_the_rate_is_reported() -> None:
     bar = Bar()
     bar.add_task("comparing", total=None, completed=5000)
     (column,) = _counts("pairs")

@@ -112,7 +112,7 @@ def test_every_command_has_the_options(
         assert repr(value) in ran.err
 
 
-def test_what_a_folder_leaves_out_is_told(run: Callable[..., Any], tmp_path: Path) -> None:
+def test_skipped_files_of_a_folder_are_reported(run: Callable[..., Any], tmp_path: Path) -> None:
     folder, out = tmp_path / "notes", tmp_path / "o.jsonl"
     folder.mkdir()
     for number, name in enumerate(["a.css", "b.css", "c.tex", "README", "d.txt"]):

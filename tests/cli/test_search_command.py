@@ -172,7 +172,7 @@ def test_hostile_texts_stay_on_their_line(run: Run, tmp_path: Path) -> None:
     assert not set("\x1b\u202e\x07\x00") & set(ran.out)
 
 
-def test_what_cannot_be_read_is_told(run: Run, documents: Path) -> None:
+def test_unreadable_records_are_reported(run: Run, documents: Path) -> None:
     documents.write_text(documents.read_text() + "{broken\n")
     ran = run("search", "--text", QUERY, "--in", documents)
     assert ran.code == 3

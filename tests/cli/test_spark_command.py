@@ -36,7 +36,7 @@ def test_a_command(command: str, run: Run, tmp_path: Path) -> None:
         assert one == two
 
 
-def test_what_is_unreadable_is_told_and_the_code_is_3(run: Run, tmp_path: Path) -> None:
+def test_unreadable_records_are_reported_and_the_exit_code_is_3(run: Run, tmp_path: Path) -> None:
     path = write(tmp_path / "in.jsonl", *GOOD, b"{bad\n", b'{"text": 3}\n')
     told = []
     for engine in ("local", "spark"):

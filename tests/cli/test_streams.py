@@ -70,7 +70,7 @@ ODD = st.sampled_from(
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(COMMANDS), st.lists(ODD, max_size=6))
-def test_odd_arguments_are_told_in_a_line(
+def test_invalid_arguments_are_reported_in_one_line(
     tmp_path: Path, run: Callable[..., Any], command: str, odd: list[str]
 ) -> None:
     before = Path.cwd()

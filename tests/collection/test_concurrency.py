@@ -44,7 +44,7 @@ def held(
 
 
 @pytest.mark.parametrize(("owner", "name"), [(Store, "set_counts"), (Segments, "apply")])
-def test_nobody_waits_for_an_addition(
+def test_searches_do_not_wait_for_an_addition(
     path: Path, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
 ) -> None:
     with nd.Collection.open(path) as collection:
@@ -62,7 +62,7 @@ def test_nobody_waits_for_an_addition(
 
 
 @pytest.mark.parametrize("name", ["_save_codes", "_open_segment"])
-def test_nobody_waits_for_a_compaction(
+def test_searches_do_not_wait_for_a_compaction(
     path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     with nd.Collection.open(path) as collection:

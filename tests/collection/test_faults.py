@@ -253,7 +253,7 @@ def test_errors_of_the_database_name_the_collection(
     assert seen.verify() == []
 
 
-def test_trouble_with_a_segment_is_no_error_of_what_was_stored(
+def test_a_failed_segment_does_not_fail_the_write(
     seen: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> None:

@@ -117,7 +117,7 @@ def test_a_reader_reads_it_as_it_is(path: Path, old: list[Any], tmp_path: Path) 
         assert collection.stats().format == 1
 
 
-def test_the_first_who_writes_brings_it_up_to_date(path: Path, old: list[Any]) -> None:
+def test_the_first_write_migrates(path: Path, old: list[Any]) -> None:
     with nd.Collection.open(path, read_only=True) as reader, nd.Collection.open(path) as writer:
         assert answers(reader) == old
         assert writer.remove(["nobody"]) == 0

@@ -92,7 +92,7 @@ def test_iterators_that_are_not_finished_end_quietly_with_the_interpreter(path: 
     assert (ran.returncode, ran.stderr) == (0, b"")
 
 
-def test_a_limit_on_the_size_of_files_is_told_as_one(path: Path) -> None:
+def test_a_limit_on_the_size_of_files_is_reported(path: Path) -> None:
     code = (
         "import resource, sys, neardup as nd\n"
         "seen = nd.Collection.open(sys.argv[1])\n"

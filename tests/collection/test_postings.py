@@ -324,7 +324,7 @@ def test_an_interruption_while_texts_are_read(
         same(collection, documents)
 
 
-def test_what_was_read_before_an_interruption_stays(
+def test_postings_read_before_an_interruption_are_kept(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postings, "BATCH_TEXTS", 10)
@@ -521,7 +521,7 @@ def test_a_file_replaced_just_when_it_is_opened(
             assert read == 0
 
 
-def test_files_that_nobody_uses_are_no_problem(path: Path, tmp_path: Path) -> None:
+def test_unused_files_are_ignored(path: Path, tmp_path: Path) -> None:
     """After a database was restored from a copy, those of what came later."""
     with nd.Collection.open(path, search=True) as collection:
         collection.add(batch(0, 30))

@@ -51,7 +51,7 @@ with nd.Collection.open(path) as other:
         assert len(third) == 2
 
 
-def test_a_writer_that_was_killed_holds_nobody_up(path: Path) -> None:
+def test_a_killed_writer_leaves_no_lock(path: Path) -> None:
     code = """
 collection = nd.Collection.open(path)
 collection.add([("a", CAT)])
@@ -206,7 +206,7 @@ def test_many_threads_use_one_collection(path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_is_told_to_open_it_again(path: Path) -> None:
+def test_a_forked_child_must_open_it_again(path: Path) -> None:
     code = """
 import warnings
 warnings.simplefilter("ignore")

@@ -53,6 +53,6 @@ def test_two_documents_of_one_id_are_two() -> None:
     assert [x.id for x in anonymise(found).findings[0].sources] == ["source 1", "source 2"]
 
 
-def test_settings_name_nobody() -> None:
+def test_settings_hold_no_names() -> None:
     named = replace(copying(), settings={"exclude": ("li", "wang"), "against": "li", "bridge": 2})
     assert anonymise(named).settings == {"exclude": 2, "bridge": 2}

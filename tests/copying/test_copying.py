@@ -111,7 +111,7 @@ def test_a_document_is_no_source_of_itself() -> None:
     assert next(x.id for x in only(check([("essay", ESSAY)], corpus)).sources) == "essay"
 
 
-def test_what_is_taken_for_a_document_is_told() -> None:
+def test_documents_left_out_as_themselves_are_reported() -> None:
     text = "the old lighthouse keeper climbed the narrow stairs every evening"
     found = nd.check_copying([("a", text), ("b", text)], [("a", text), ("c", text)])
     assert found.itself == ("a",)
@@ -268,7 +268,7 @@ def test_an_authors_own_texts_do_not_count() -> None:
 
 
 @pytest.mark.parametrize("blank", ["", "  \t", [], (), ["", " "], {}, {"author": ""}])
-def test_a_blank_author_is_nobody(blank: object) -> None:
+def test_a_blank_author_is_no_author(blank: object) -> None:
     for found in (
         check([("e", ESSAY, blank)], [(*x, blank) for x in CORPUS]),
         check([("e", ESSAY, blank), *((*x, blank) for x in CORPUS)]),
@@ -277,11 +277,11 @@ def test_a_blank_author_is_nobody(blank: object) -> None:
 
 
 @pytest.mark.parametrize("author", [0, False, "0", ["Ada", ""], ("Ada", "Bo")])
-def test_other_authors_are_somebody(author: object) -> None:
+def test_other_values_are_authors(author: object) -> None:
     assert only(check([("e", ESSAY, author)], [(*x, author) for x in CORPUS])).sources == ()
 
 
-def test_a_template_shorter_than_a_passage_hides_nobody() -> None:
+def test_a_template_shorter_than_a_passage_hides_no_copy() -> None:
     copied = words("first", 6)
     text = f"{copied} {words('own', 20)}"
     # Five words have a run, but are no passage: nothing of them is left out.
@@ -379,7 +379,7 @@ def test_what_is_common_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None
         assert [found.findings[at].words for at in (0, 7)] == [30, 60]
 
 
-def test_very_many_pairs_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_pairs_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("neardup.copying.check.MANY_PAIRS", 10)
     notes: list[str] = []
     done: list[tuple[int, int]] = []
@@ -417,7 +417,7 @@ def test_sources_are_left_out() -> None:
     assert whole.without([]) == whole
 
 
-def test_settings_are_told() -> None:
+def test_settings_are_reported() -> None:
     found = check([ESSAY], CORPUS, min_words=25, exclude="x", template=["a", "b"])
     assert [x.id for x in only(found).sources] == ["two"]
     assert found.settings["min_words"] == 25
@@ -457,7 +457,7 @@ def test_a_corpus_is_read_once_and_lazily() -> None:
     assert [x.id for x in only(check([ESSAY], given_)).sources] == ["two", "one"]
 
 
-def test_a_deadline_is_told() -> None:
+def test_a_deadline_is_reported() -> None:
     rng = random.Random(1)
     long = " ".join(rng.choices("ab", k=60_000))
     finding = only(check([long], [long], deadline=1e-4))

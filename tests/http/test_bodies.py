@@ -67,7 +67,7 @@ def test_a_packed_body_is_unpacked(name: str, body: bytes) -> None:
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
 @pytest.mark.parametrize("body", [TEXT, b"{}", "日本語のページ".encode(), b"\xef\xbb\xbf<p>", b"0"])
-def test_a_body_unpacked_by_whoever_captured_it_is_taken_as_it_is(name: str, body: bytes) -> None:
+def test_a_body_decompressed_by_the_capturing_tool_is_kept(name: str, body: bytes) -> None:
     found = decode_body(headers(Content_Encoding=name), body, MOST)
     assert (found.data, found.remarks) == (body, ())
 
@@ -101,7 +101,7 @@ def test_codings_that_are_none_change_nothing(coding: str) -> None:
     assert decode_body(headers(Content_Encoding=coding), TEXT, MOST).data == TEXT
 
 
-def test_a_coding_that_is_not_read_is_told() -> None:
+def test_a_coding_that_is_not_read_is_reported() -> None:
     found = decode_body(headers(Content_Encoding="compress"), b"\x1f\x9d\x90", MOST)
     assert found.remarks == ("a body compressed with compress, which is not supported",)
 
@@ -147,7 +147,7 @@ def test_chunks_may_have_extensions_and_trailers() -> None:
     assert sent[found.end :] == b"HTTP/1.1 200 OK\r\n"
 
 
-def test_a_body_unchunked_by_whoever_captured_it_is_taken_as_it_is() -> None:
+def test_a_body_dechunked_by_the_capturing_tool_is_kept() -> None:
     given_headers = headers(Transfer_Encoding="chunked")
     for body in (TEXT, b"{}", b"deadbeef is a word", b"\r\n"):
         assert decode_body(given_headers, body, MOST).data == body
@@ -157,7 +157,7 @@ def test_a_body_unchunked_by_whoever_captured_it_is_taken_as_it_is() -> None:
     "sent",
     [b"5\r\nhello\r\n5\r\nwor", b"5\r\nhello\r\nzz\r\nworld\r\n0\r\n\r\n", b"5\r\nhello\r\n"],
 )
-def test_wrong_chunks_keep_what_was_read(sent: bytes) -> None:
+def test_wrong_chunks_keep_the_data_before_them(sent: bytes) -> None:
     found = decode_body(headers(Transfer_Encoding="chunked"), sent, MOST)
     assert found.data.startswith(b"hello")
     assert found.remarks == (BAD_CHUNKS,)
@@ -172,7 +172,7 @@ def test_chunks_that_never_end_are_stopped() -> None:
     assert (huge.data, huge.is_whole) == (b"abc", False)
 
 
-def test_both_framings_are_told_and_chunks_are_obeyed() -> None:
+def test_both_framings_are_reported_and_chunks_are_obeyed() -> None:
     found = decode_body(
         headers(Transfer_Encoding="chunked", Content_Length="3"), chunked(TEXT, 100), MOST
     )

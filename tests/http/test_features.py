@@ -84,7 +84,7 @@ SHORT = {
 
 
 @pytest.mark.parametrize(("left", "right"), list(combinations(SHORT, 2)))
-def test_short_answers_are_told_apart(left: str, right: str) -> None:
+def test_short_answers_are_distinguished(left: str, right: str) -> None:
     assert alike(SHORT[left], SHORT[right]) < 0.85
 
 
@@ -120,7 +120,7 @@ def test_kinds_of_made_captures_are_found() -> None:
     assert near >= 0.85 * (near + far)
 
 
-def test_of_volatile_headers_the_name_counts_but_for_those_of_who_stands_in_between() -> None:
+def test_volatile_headers_count_by_name_except_those_of_proxies() -> None:
     more = (("Date", "Tue, 17 Nov 2026 06:00:00 GMT"), ("Age", "17"), ("ETag", '"a1"'))
     found = {feature.token for feature in features(page("<p>A line</p>", headers=HTML + more))}
     headers = {token for token in found if token.startswith("header=")}
@@ -133,7 +133,7 @@ def test_of_volatile_headers_the_name_counts_but_for_those_of_who_stands_in_betw
     ("count", "one_title", "other_titles"),
     [(3, 0.61, 0.51), (8, 0.78, 0.68), (12, 0.85, 0.75), (20, 0.91, 0.81), (36, 0.95, 0.85)],
 )
-def test_small_templates_are_told_by_what_they_say(
+def test_small_templates_are_distinguished_by_their_text(
     count: int, one_title: float, other_titles: float
 ) -> None:
     """The figures of docs/http.md: four elements, and so many more; no word in common."""

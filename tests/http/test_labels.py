@@ -406,7 +406,7 @@ def test_every_rule_says_why() -> None:
         assert rule.name == rule.name.lower()
 
 
-def test_many_are_labelled_as_each_alone() -> None:
+def test_a_batch_is_labelled_like_single_responses() -> None:
     seen = [
         rule_input(view, status=status, title=title, content_type="text/html")
         for status, title, view, _, _ in CASES
@@ -487,7 +487,7 @@ def test_own_rules_come_first_and_may_replace(tmp_path: Path) -> None:
         ("rule = [1]", "rule 1 is not a table"),
     ],
 )
-def test_wrong_rules_are_told(tmp_path: Path, content: str, message: str) -> None:
+def test_wrong_rules_are_reported(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "own.toml"
     path.write_text(content)
     with pytest.raises(ValueError, match=message) as told:

@@ -155,7 +155,7 @@ def test_a_rule_that_is_off_leaves_what_it_masks(rule: str) -> None:
 
 
 @pytest.mark.parametrize("rule", MASKS)
-def test_what_was_masked_is_told_with_its_line(rule: str) -> None:
+def test_masked_parts_are_reported_with_their_line(rule: str) -> None:
     masks = [
         mask
         for mask in ALL.build_masked(response_of(rule, random.Random(3))).masks

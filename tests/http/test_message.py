@@ -46,7 +46,7 @@ def test_a_head_without_headers_or_without_an_end() -> None:
     assert parse_response_head(b"HTTP/1.1 200 OK\r\nA: b").headers == (("A", "b"),)
 
 
-def test_folded_and_nameless_lines_are_told() -> None:
+def test_folded_and_nameless_lines_are_reported() -> None:
     head = parse_response_head(b"HTTP/1.1 200 OK\r\nA: b\r\n  c\r\nnonsense\r\n: d\r\nE: f\r\n\r\n")
     assert head.headers == (("A", "b c"), ("E", "f"))
     assert head.remarks == ("folded headers", "header lines without a name, which are ignored")

@@ -239,7 +239,7 @@ def test_groups_are_apart_whatever_a_recipe_makes_of_their_names(within: str) ->
     assert again == texts
 
 
-def test_a_body_that_is_not_there_is_told_by_its_type_and_title() -> None:
+def test_a_missing_body_is_described_by_its_type_and_title() -> None:
     absent = Response(
         url=URL, headers=HTML, is_whole=False, length=5000, title=f"Shop\n at {URL}, 2026-11-17"
     )

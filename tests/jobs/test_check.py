@@ -90,13 +90,13 @@ def test_rules_are_handed_on(tmp_path: Path, essays: str) -> None:
     assert jobs.check([essays], CheckOptions(rules={"min_words": 30})).above == 0
 
 
-def test_an_excluded_id_that_is_not_there_is_told(essays: str) -> None:
+def test_an_excluded_id_that_is_not_there_is_reported(essays: str) -> None:
     notes: list[str] = []
     jobs.check([essays], CheckOptions(exclude=("fourth",), on_note=notes.append))
     assert notes == ["exclude: there is no document 'fourth' to leave out"]
 
 
-def test_an_id_that_is_there_twice_is_told_once(tmp_path: Path, essays: str) -> None:
+def test_an_id_that_is_there_twice_is_reported_once(tmp_path: Path, essays: str) -> None:
     notes: list[str] = []
     twice = write(tmp_path / "again.jsonl")
     found = jobs.check([essays, twice], CheckOptions(on_note=notes.append))
@@ -308,7 +308,7 @@ def test_a_file_is_itself_however_its_path_is_written(
     assert [len(names) for names in sources(among).values()] == [2, 2, 0] * 2
 
 
-def test_records_of_one_file_with_equal_ids_are_told_apart(tmp_path: Path) -> None:
+def test_records_of_one_file_with_equal_ids_are_distinguished(tmp_path: Path) -> None:
     path = tmp_path / "twice.jsonl"
     line = json.dumps({"id": "a", "text": SHARED}) + "\n"
     path.write_text(line * 2)
@@ -317,7 +317,7 @@ def test_records_of_one_file_with_equal_ids_are_told_apart(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("anonymise", [False, True])
-def test_what_a_collection_has_under_the_same_id_is_told(
+def test_a_document_of_the_collection_with_the_same_id_is_reported(
     tmp_path: Path, essays: str, anonymise: bool
 ) -> None:
     with nd.Collection.open(tmp_path / "old.neardup", nd.Recipe()) as collection:
@@ -361,7 +361,7 @@ def test_an_author_column_that_nothing_has_is_refused(tmp_path: Path, ending: st
     assert not out.exists()
 
 
-def test_inputs_without_the_author_column_are_told(tmp_path: Path, essays: str) -> None:
+def test_inputs_without_the_author_column_are_reported(tmp_path: Path, essays: str) -> None:
     notes: list[str] = []
     signed = write(tmp_path / "signed.jsonl", author=dict.fromkeys(ESSAYS, "Li"))
     old = str(tmp_path / "old.neardup")
@@ -405,7 +405,7 @@ def test_what_could_not_be_read_is_listed(tmp_path: Path, essays: str, anonymise
     assert ("wang" in page) != anonymise
 
 
-def test_another_encoding_is_told_without_records_that_are_kept(tmp_path: Path) -> None:
+def test_another_encoding_is_reported_without_kept_records(tmp_path: Path) -> None:
     notes: list[str] = []
     path = tmp_path / "essay.txt"
     path.write_text(SHARED, "utf-16")
@@ -413,7 +413,7 @@ def test_another_encoding_is_told_without_records_that_are_kept(tmp_path: Path) 
     assert notes[0] == f"{path}: read as utf-16-le (told by its byte order mark)"
 
 
-def test_nothing_to_compare_is_told(tmp_path: Path, essays: str) -> None:
+def test_nothing_to_compare_is_reported(tmp_path: Path, essays: str) -> None:
     def told(inputs: list[str], *against: str) -> list[str]:
         notes: list[str] = []
         jobs.check(inputs, CheckOptions(against=against, on_note=notes.append))

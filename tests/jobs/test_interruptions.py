@@ -221,7 +221,7 @@ def test_resuming_with_a_changed_input_is_refused(tmp_path: Path, corpus: Path) 
         jobs.dedup([str(corpus)], out, jobs.Options(work_dir=work, resume=True))
 
 
-def test_other_thresholds_may_be_tried_on_what_was_read(tmp_path: Path, corpus: Path) -> None:
+def test_other_thresholds_reuse_the_records_read(tmp_path: Path, corpus: Path) -> None:
     out, work, plain = tmp_path / "out.jsonl", tmp_path / "work", tmp_path / "plain.jsonl"
     stopped(corpus, out, work)
     jobs.dedup([str(corpus)], out, jobs.Options(0.6, work_dir=work, resume=True, linkage="star"))
@@ -252,7 +252,7 @@ def test_resume_needs_a_folder_and_files(tmp_path: Path, corpus: Path) -> None:
         jobs.dedup(["-"], out, options)
 
 
-def test_what_could_not_be_read_is_told_again(tmp_path: Path, corpus: Path) -> None:
+def test_unreadable_records_are_reported_again(tmp_path: Path, corpus: Path) -> None:
     bad = write(tmp_path / "bad.jsonl", b"bad\n", b"[1]\n")
     out, work = tmp_path / "out.jsonl", tmp_path / "work"
     inputs = [str(corpus), str(bad)]

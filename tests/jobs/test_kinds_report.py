@@ -175,7 +175,7 @@ def test_the_group_is_among_the_settings(tmp_path: Path) -> None:
     assert check_harmless(page).text().count("within") == 1
 
 
-def test_the_rule_of_a_label_is_told(tmp_path: Path) -> None:
+def test_the_rule_of_a_label_is_reported(tmp_path: Path) -> None:
     rows = [("a", 302, "", ""), ("b", 200, "Home", "")]
     text = check_harmless(written(tmp_path / "kinds.html", rows, [0, 1])).text()
     assert "redirect" in text
@@ -242,7 +242,9 @@ def test_the_number_of_kinds_can_be_asked_for(tmp_path: Path) -> None:
     assert "No response was read." not in text
 
 
-def test_samples_are_of_the_largest_and_of_some_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_are_of_the_largest_kinds_and_of_some_singles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module, "SAMPLED_KINDS", 2)
     monkeypatch.setattr(module, "SAMPLED_ALONE", 2)
     assert choose_sampled(np.array([9, 8, 7, 1, 1, 1])).tolist() == [0, 1, 3, 5]

@@ -50,7 +50,7 @@ def test_stages_reach_their_ends(job: Any, packed: bool, corpus: Path, tmp_path:
         assert heard.stages[-1] == ("writing", 160, "records")
 
 
-def test_what_was_removed_is_counted_too(corpus: Path, tmp_path: Path) -> None:
+def test_removed_records_are_counted(corpus: Path, tmp_path: Path) -> None:
     heard = Heard()
     options = jobs.Options(progress=heard, removed=tmp_path / "removed.jsonl")
     found = jobs.dedup([str(corpus)], tmp_path / "out.jsonl", options)

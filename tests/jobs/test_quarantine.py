@@ -288,7 +288,7 @@ def test_a_quarantine_file_is_never_an_input(tmp_path: Path) -> None:
         jobs.dedup([str(tmp_path / "*.jsonl")], out)
 
 
-def test_gzip_under_another_name_is_told(tmp_path: Path) -> None:
+def test_gzip_under_another_name_is_reported(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", gzip.compress(b"".join(GOOD)))
     with pytest.raises(
         jobs.NothingReadError,

@@ -422,7 +422,7 @@ def test_the_file_of_a_large_table_is_one_of_the_work_folder() -> None:
 
 
 @pytest.mark.parametrize("bucket", [8, 100])
-def test_heavy_keys_are_cut_and_nothing_is_told_twice(
+def test_heavy_keys_are_cut_and_no_pair_is_repeated(
     bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Buckets of some parts are dense and others are not."""

@@ -31,7 +31,7 @@ def content(path: Path) -> object:
 
 @KINDS
 @pytest.mark.parametrize("stage", ["comparing", "writing"])
-def test_records_are_copied_from_what_was_read(tmp_path: Path, kind: str, stage: str) -> None:
+def test_records_are_copied_from_the_downloaded_file(tmp_path: Path, kind: str, stage: str) -> None:
     source, out, plain = (tmp_path / f"{name}.{kind}" for name in ("in", "out", "plain"))
     put(source, kind, 1)
     jobs.dedup([str(source)], plain)
@@ -79,7 +79,7 @@ def test_resuming_with_a_url_reads_it_again(tmp_path: Path, kind: str) -> None:
     ]
 
 
-def test_what_was_fetched_before_a_connection_broke_is_kept(
+def test_data_fetched_before_a_connection_broke_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
@@ -109,7 +109,7 @@ def test_what_was_fetched_before_a_connection_broke_is_kept(
     assert whole.startswith(out.read_bytes()[:40])
 
 
-def test_no_room_for_a_copy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "in.jsonl"
     put(source, "jsonl", 1)
 

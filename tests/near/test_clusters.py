@@ -55,7 +55,7 @@ def test_a_million_equal_fingerprints_are_one_cluster() -> None:
         assert (labels[1:] == 1).all()
 
 
-def test_texts_without_signal_are_alone() -> None:
+def test_texts_without_signal_are_clusters_of_one() -> None:
     made = nd.fingerprints(["?!", "the cat sat", "", "the cat sat", "..."])
     assert nd.clusters(made).tolist() == [0, 1, 2, 1, 4]
     assert nd.clusters([]).tolist() == []

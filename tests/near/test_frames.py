@@ -212,7 +212,7 @@ def test_splits_and_streams_are_refused() -> None:
             nd.dedup_dataset(wrong)
 
 
-def test_a_text_that_is_none_is_told_with_its_column() -> None:
+def test_the_error_for_a_missing_text_names_its_column() -> None:
     frame = pd.DataFrame({"text": ["a", "b"], "title": ["x", 3]})
     asked: list[dict[str, Any]] = [{"column": "title"}, {"columns": ["text", "title"]}]
     for options in asked:

@@ -76,7 +76,7 @@ def test_numbers_lead_to_the_other_side_and_back() -> None:
     ]
 
 
-def test_edited_and_ignored_are_told_apart() -> None:
+def test_edited_and_ignored_are_distinguished() -> None:
     right = RIGHT.replace("three", "thirty")
     edited = Passage(0, 23, right.index("one"), len(right), 4, False)
     page = rendered(
@@ -130,7 +130,7 @@ def test_none_is_said_where_there_is_no_fingerprint() -> None:
     assert page.text().count("none") == 2
 
 
-def test_a_search_that_was_cut_short_is_told() -> None:
+def test_a_search_that_was_cut_short_is_reported() -> None:
     assert "there may be more" in rendered(replace(FOUND, coarse=True))
 
 

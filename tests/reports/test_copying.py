@@ -113,7 +113,7 @@ def test_chinese_figures_go_by_their_names() -> None:
     assert "60.0%" not in index
 
 
-def test_figures_are_those_that_were_found() -> None:
+def test_figures_are_those_of_the_findings() -> None:
     document = folder()["document-1.html"]
     figures = re.findall(
         r'data-figure="(\w+)" data-by="(\w)" data-total="[\d.]+">([^<]+)', document

@@ -132,7 +132,7 @@ def test_shares(share: float, expected: str) -> None:
     assert percent(share) == expected
 
 
-def test_bars_sum_to_what_was_given(report: JobReport) -> None:
+def test_bars_sum_to_the_input(report: JobReport) -> None:
     page = render_job(report)
     # The five pairs below 0.5 are told of, and not drawn.
     assert bars(page, "compared") == bars(page, "wider") == [3, 2, 16, 7000]

@@ -92,7 +92,7 @@ def test_a_kind_of_which_nothing_is_known() -> None:
     assert "fieldset" not in found.tags
 
 
-def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_omitted_kinds_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_CHARACTERS", len(TEMPLATES[0].view) + 10)
     report = replace(REPORT, kinds=REPORT.kinds[:4], problem_count=40)
     text = page(report)
@@ -128,7 +128,7 @@ def test_statuses_are_in_order() -> None:
     assert len(statuses) > 5
 
 
-def test_other_statuses_of_a_kind_are_told() -> None:
+def test_other_statuses_of_a_kind_are_reported() -> None:
     kind = ShownKind(number=1, size=2, status=404)
     values = ["404", "403", "0", "200"]
     status, title = Facet("status", values, [1] * 4), Facet("title", ["a"], [1], 9, 1)
@@ -289,7 +289,7 @@ def test_find_and_sort(tmp_path: Path) -> None:
 
 
 @needs_browser
-def test_the_address_brings_back_what_was_chosen(tmp_path: Path) -> None:
+def test_the_address_restores_the_filters(tmp_path: Path) -> None:
     script = """
         const found = [];
         for (const place of ['#status=200&find=store', '#sort=odd&label=block%20or%20captcha',

@@ -129,7 +129,7 @@ def test_many_equal_lines_are_counted() -> None:
     ]
 
 
-def test_lines_of_a_response_that_is_alone_are_all_there() -> None:
+def test_all_lines_of_a_single_response_are_there() -> None:
     lines = "\n".join(f"text line {at}" for at in range(20))
     assert len(sample(lines).rows) == len(sample(lines, lines).rows) == 20
 

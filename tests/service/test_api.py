@@ -263,7 +263,9 @@ def test_a_body_that_cannot_be_read_is_refused(
 @pytest.mark.parametrize(
     ("body", "at"), [(b'{"text":"\xff"}', 9), (b'{"text":"\xc3\xa9\xff"}', 11), (b"\xff", 0)]
 )
-def test_the_byte_that_is_not_utf8_is_told(client: httpx.Client, body: bytes, at: int) -> None:
+def test_the_error_names_the_byte_that_is_not_utf8(
+    client: httpx.Client, body: bytes, at: int
+) -> None:
     answer = client.post("/v1/check", content=body, headers={"Content-Type": "application/json"})
     assert answer.json()["errors"] == [f"invalid UTF-8 at byte {at}"]
 
@@ -416,7 +418,7 @@ def test_clusters_are_made_again_when_a_document_changes(served: str) -> None:
     assert httpx.get(f"{url}/clusters").json() == before
 
 
-def test_those_who_watch_see_that_it_is_well(served: str) -> None:
+def test_health_and_metrics(served: str) -> None:
     assert httpx.get(f"{served}/healthz").json() == {"status": "ok"}
     assert httpx.get(f"{served}/readyz").json() == {"status": "ok"}
     httpx.post(f"{served}/v1/check", json={"text": "secret words that nobody may see"})

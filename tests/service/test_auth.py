@@ -61,7 +61,7 @@ def test_a_file_that_others_may_read_is_refused(tmp_path: Path, mode: int) -> No
         TokenFile(written(tmp_path, f"read {LONG}", mode))
 
 
-def test_a_missing_file_is_told_by_its_name(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_file_names_it(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nothing"):
         TokenFile(tmp_path / "nothing")
 
@@ -93,7 +93,7 @@ def test_a_change_within_a_second_and_of_the_same_size_is_seen(
         ("fe80::1%eth0", "fe80::/64"),
     ],
 )
-def test_who_is_at_the_other_end(host: str, client: str) -> None:
+def test_client_addresses(host: str, client: str) -> None:
     assert client_key(host) == client
 
 

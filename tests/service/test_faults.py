@@ -170,7 +170,7 @@ def test_what_is_no_proper_request_is_refused(impatient: str, sent: bytes) -> No
     assert is_well(impatient)
 
 
-def test_a_connection_that_is_half_or_wholly_closed_harms_nobody(served: str) -> None:
+def test_closed_connections_do_not_affect_others(served: str) -> None:
     for end in (socket.SHUT_WR, socket.SHUT_RDWR):
         for sent in (
             HEAD,
@@ -185,7 +185,7 @@ def test_a_connection_that_is_half_or_wholly_closed_harms_nobody(served: str) ->
     assert is_well(served)
 
 
-def test_who_closes_his_half_before_the_answer_gets_none_and_leaves_nothing_behind(
+def test_a_half_closed_connection_gets_no_response_and_leaks_nothing(
     served: str,
 ) -> None:
     """As hyper does unless it is told otherwise, and Granian has no setting to tell it. What was
@@ -315,7 +315,7 @@ def test_hostile_texts_are_nothing_but_texts(served: str) -> None:
             assert client.delete(path).status_code == 204
 
 
-def test_a_full_queue_is_told_and_does_not_grow(serve: Callable[..., str]) -> None:
+def test_a_full_queue_rejects_and_does_not_grow(serve: Callable[..., str]) -> None:
     url = serve(workers=1, queue=2)
     text = "many different words " + " ".join(f"w{n}" for n in range(30_000))
     statuses: list[int] = []

@@ -66,7 +66,7 @@ def test_shares_are_limited_in_sum_and_given_back() -> None:
     assert (budget.used, one.size, two.size) == (0, 0, 0)
 
 
-def test_whoever_is_alone_is_never_refused() -> None:
+def test_a_single_client_is_never_rejected() -> None:
     budget = ByteBudget(100)
     one, two = ByteReservation(budget), ByteReservation(budget)
     for _ in range(3):
@@ -99,7 +99,7 @@ def test_a_trickle_ends_and_a_stream_does_not() -> None:
     assert asyncio.run(moved(1000)) == 40
 
 
-def test_what_was_fast_saves_no_time_for_later() -> None:
+def test_fast_requests_earn_no_credit() -> None:
     timeout = SlowClientTimeout(1.0, 10)
     timeout.received(10**9)
     assert timeout.remaining == 1.0

@@ -204,7 +204,7 @@ def test_tokens_change_without_a_restart(
 
 
 @pytest.mark.parametrize("text", ["", "# nobody\n", None])
-def test_without_a_token_in_the_file_nobody_is_let_in(
+def test_an_empty_token_file_rejects_every_request(
     serve: Callable[..., str],
     token_file: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -227,7 +227,7 @@ def test_without_a_token_in_the_file_nobody_is_let_in(
     assert httpx.get(url, headers=bearer(READ)).status_code == 401
 
 
-def test_wrong_tokens_are_told_to_wait_and_lock_nobody_out(
+def test_wrong_tokens_are_throttled_and_valid_ones_are_not(
     serve: Callable[..., str], token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "DELAY_SECONDS", 0.01)
@@ -243,7 +243,7 @@ def test_wrong_tokens_are_told_to_wait_and_lock_nobody_out(
         assert client.get(url, headers=bearer(READ)).status_code == 200
 
 
-def test_who_guesses_learns_nothing_sooner_from_a_right_token(
+def test_right_and_wrong_tokens_are_delayed_alike(
     serve: Callable[..., str], token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Right and wrong ones take as long; but who was let in before goes on as before."""

@@ -97,9 +97,7 @@ def listed(service: Service, change: Any, **options: Any) -> list[dict[str, Any]
 
 
 @pytest.mark.parametrize("newest", [False, True])
-def test_a_list_of_lines_goes_on_to_what_was_changed_meanwhile(
-    tmp_path: Path, newest: bool
-) -> None:
+def test_a_list_of_lines_includes_later_changes(tmp_path: Path, newest: bool) -> None:
     with nd.Collection.open(tmp_path / "listed.neardup") as collection:
         collection.add([named(f"d{n}", 0) for n in range(100)])
         service = Service(collection)

@@ -80,7 +80,7 @@ def test_without_an_argument_a_demo_is_shown_and_leaves_nothing() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_what_was_accepted_is_finished(tmp_path: Path, number: signal.Signals) -> None:
+def test_accepted_requests_are_finished(tmp_path: Path, number: signal.Signals) -> None:
     path = tmp_path / "seen.neardup"
     nd.Collection.open(path).close()
     slow = " ".join(f"w{n}" for n in range(500_000))

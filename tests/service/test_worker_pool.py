@@ -68,7 +68,7 @@ def test_no_more_are_inside_than_allowed() -> None:
     closed(pool)
 
 
-def test_what_has_not_begun_is_left_out_when_nobody_waits_for_it() -> None:
+def test_abandoned_tasks_are_not_started() -> None:
     pool, gate = WorkerPool(1, 3), threading.Event()
     begun: list[int] = []
 
@@ -88,7 +88,7 @@ def test_what_has_not_begun_is_left_out_when_nobody_waits_for_it() -> None:
     closed(pool)
 
 
-def test_what_nobody_waits_for_keeps_no_texts() -> None:
+def test_abandoned_tasks_keep_no_texts() -> None:
     pool, gate = WorkerPool(1, 3), threading.Event()
 
     class Text(str):
@@ -132,7 +132,7 @@ def test_an_idle_thread_keeps_no_texts() -> None:
     closed(pool)
 
 
-def test_an_answer_nobody_waits_for_any_more_troubles_no_other() -> None:
+def test_a_late_answer_does_not_affect_other_tasks() -> None:
     pool, gate = WorkerPool(1, 3), threading.Event()
     begun = threading.Event()
     troubles: list[Any] = []

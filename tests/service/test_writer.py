@@ -45,7 +45,7 @@ def test_many_requests_become_few_batches(collection: nd.Collection) -> None:
     assert writer.queued == 0
 
 
-def test_wishes_are_fulfilled_in_their_order(collection: nd.Collection) -> None:
+def test_writes_are_applied_in_order(collection: nd.Collection) -> None:
     writer = Writer(collection, 10_000)
 
     async def main() -> list[Any]:
@@ -93,7 +93,7 @@ def test_one_that_is_refused_does_not_spoil_it_for_the_others(collection: nd.Col
     assert [*collection] == ["a", "d"]
 
 
-def test_a_disk_that_refuses_is_told_to_all_who_wait(
+def test_a_disk_error_is_raised_in_every_waiting_call(
     collection: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = Writer(collection, 10_000)
@@ -159,7 +159,7 @@ def test_a_service_limits_its_write_queue(collection: nd.Collection, limit: dict
     assert any(isinstance(one, BusyError) for one in found)
 
 
-def test_what_was_wished_is_stored_even_if_nobody_waits(collection: nd.Collection) -> None:
+def test_a_queued_write_is_stored_when_its_caller_is_gone(collection: nd.Collection) -> None:
     writer = Writer(collection, 100)
 
     async def main() -> None:

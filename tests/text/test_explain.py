@@ -173,7 +173,7 @@ def test_no_signal_says_why(text: str, bits: int) -> None:
         assert len(printed.splitlines()) == 2
 
 
-def test_tie_rules_are_told() -> None:
+def test_tie_rules_are_reported() -> None:
     codes = {"a": 0b11110000, "b": 0b00001111}.__getitem__
     for tie, value, told in [
         ("mask", 0b01010101, "of 0 the bit 1 in even columns and 0 in odd ones"),

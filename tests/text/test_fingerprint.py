@@ -385,7 +385,7 @@ def test_progress_grows_to_the_total(make: Any, recipe: Any, count: int) -> None
     assert {call[1] for call in calls} == {count}
 
 
-def test_progress_is_told_during_the_run() -> None:
+def test_progress_is_reported_during_the_run() -> None:
     calls: list[int] = []
     nd.fingerprints(["a b"] * 200_000, progress=lambda done, total: calls.append(done))
     assert len(calls) > 2

@@ -203,7 +203,7 @@ def test_recipes_are_frozen() -> None:
         made(colour="red")
 
 
-def test_replace_changes_only_what_it_is_told() -> None:
+def test_replace_changes_only_the_given_fields() -> None:
     recipe = nd.Recipe.preset("simhash", stopwords=["the"])
     changed = recipe.replace(bits=128)
     assert (changed.bits, recipe.bits) == (128, 64)
@@ -655,7 +655,7 @@ class Table:
         return len(token)
 
 
-def test_functions_without_a_name_of_their_own_are_told_apart() -> None:
+def test_functions_without_a_name_of_their_own_are_distinguished() -> None:
     codes, others = {"a": 1}, {"a": 2}
     for one, other in (
         (codes.__getitem__, others.__getitem__),

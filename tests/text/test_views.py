@@ -125,7 +125,7 @@ def test_a_view_has_its_share_whatever_its_length(number: int) -> None:
     assert math.hypot(*found.values()) == pytest.approx(1000, rel=0.01)
 
 
-def test_status_alone_tells_pages_apart() -> None:
+def test_the_status_distinguishes_pages() -> None:
     assert nd.similarity(PAGE, PAGE.replace("status 404", "status 200"), HTTP) < 0.85
 
 

@@ -99,7 +99,7 @@ def test_one_task_or_many(spark: Any, graph: str) -> None:
     ],
     ids=lambda edges: str(len(edges)),
 )
-def test_every_node_is_told_once(spark: Any, edges: Edges) -> None:
+def test_every_node_is_returned_once(spark: Any, edges: Edges) -> None:
     """Also if several tasks have met it."""
     told = (
         connected_components(frame(spark, edges), Storage(), Limits(few_edges=1))

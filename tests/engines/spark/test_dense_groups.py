@@ -105,7 +105,7 @@ def test_the_rest_meets_everyone(rows: Members, large: dict[int, tuple[int, int]
 @pytest.mark.parametrize("across", [False, True])
 @settings(max_examples=40)
 @given(rows=st.sets(st.integers(0, 500), min_size=2, max_size=20), blocks=st.integers(2, 5))
-def test_a_pair_is_told_where_its_rows_meet(rows: set[int], blocks: int, across: bool) -> None:
+def test_a_pair_is_emitted_once(rows: set[int], blocks: int, across: bool) -> None:
     """Of a key that is cut and dense, the unit of a pair is one to which both rows go."""
     row = np.array(sorted(rows))
     side = np.where(row % 2, REFERENCE, INPUT) if across else np.full(len(row), ALL)

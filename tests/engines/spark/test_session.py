@@ -357,7 +357,7 @@ def test_workers_take_this_python(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"PYSPARK_SUBMIT_ARGS": "--driver-memory 3g pyspark-shell"}, None, False),
     ],
 )
-def test_the_memory_of_a_jvm_is_said_only_where_nobody_has(
+def test_the_memory_of_a_jvm_is_set_only_by_default(
     environment: dict[str, str],
     defaults: str | None,
     expected: bool,

@@ -36,9 +36,7 @@ def test_one_folder_for_all_runs_of_a_session(temporary: TemporaryFolders, tmp_p
     assert Path(temporary.of(two)).is_dir()
 
 
-def test_a_folder_that_somebody_removed_is_made_anew(
-    temporary: TemporaryFolders, tmp_path: Path
-) -> None:
+def test_a_removed_folder_is_created_again(temporary: TemporaryFolders, tmp_path: Path) -> None:
     session = Session()
     Path(temporary.of(session)).rmdir()
     next(tmp_path.iterdir()).rmdir()

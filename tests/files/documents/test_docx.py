@@ -146,7 +146,7 @@ def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", ["footnote", "endnote"])
-def test_a_note_is_told_once(kind: str) -> None:
+def test_a_note_is_read_once(kind: str) -> None:
     inner = f'<w:{kind} w:id="1">{document_files.word_paragraphs("a note")}</w:{kind}>'
     notes = {f"{kind}s": document_files.word_part(inner, root=f"{kind}s", inner="")}
     refers = f'<w:p><w:r><w:t>x</w:t><w:{kind}Reference w:id="1"/></w:r></w:p>' * 3

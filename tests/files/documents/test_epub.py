@@ -58,7 +58,7 @@ def cipher(path: str) -> str:
     return f'<encryption><x><CipherReference URI="{path}"/></x></encryption>'
 
 
-def test_a_locked_chapter_is_told_and_a_locked_font_is_not() -> None:
+def test_a_locked_chapter_is_reported_and_a_locked_font_is_not() -> None:
     with pytest.raises(UnreadableDocumentError, match=r"is encrypted \(OEBPS/a\.xhtml\)"):
         seen({"a.xhtml": "x"}, **{"META-INF__encryption.xml": cipher("OEBPS/a.xhtml")})
     text = seen({"a.xhtml": "x"}, **{"META-INF__encryption.xml": cipher("OEBPS/font.otf")})

@@ -121,7 +121,7 @@ def test_a_process_that_was_killed_is_replaced(short: None) -> None:
     assert process() != pid
 
 
-def test_a_process_that_fails_is_told_with_its_signal(short: None) -> None:
+def test_the_error_names_the_signal_of_a_failed_process(short: None) -> None:
     sandbox.pdf_text_in_worker(ONE, MOST)
     pid = process()
     os.kill(pid, signal.SIGSTOP)

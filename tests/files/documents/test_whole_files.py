@@ -95,7 +95,7 @@ def test_a_zip_that_holds_a_word_document_is_what_its_name_says(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("kind", ["docx", "odt", "epub", "pdf"])
-def test_under_the_name_of_a_text_it_is_told_what_it_is(tmp_path: Path, kind: str) -> None:
+def test_a_document_named_as_text_is_reported_by_its_format(tmp_path: Path, kind: str) -> None:
     path = put(tmp_path, "a.txt", MADE[kind])
     (problem,) = read(path)[1]
     called, endings = DOCUMENT_FORMATS[kind]

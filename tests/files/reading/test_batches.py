@@ -243,7 +243,7 @@ def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("failing", range(1, 7))
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
-def test_what_was_read_before_an_error_of_the_disk_stays(
+def test_records_before_a_disk_error_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int, name: str
 ) -> None:
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 170)

@@ -38,7 +38,7 @@ def test_expand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         expand(["*.csv"])
 
 
-def test_what_is_skipped_in_a_folder_is_told(
+def test_skipped_files_of_a_folder_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

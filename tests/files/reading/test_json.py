@@ -100,7 +100,7 @@ def test_json_lines_in_a_file_called_json(tmp_path: Path, data: bytes, name: str
     assert format_of(str(path), Reading(format="json")) == "json"
 
 
-def test_records_of_an_array_on_one_line_are_told_apart(tmp_path: Path) -> None:
+def test_records_of_an_array_on_one_line_are_distinguished(tmp_path: Path) -> None:
     source, removed = tmp_path / "in.json", tmp_path / "removed.jsonl"
     source.write_text(json.dumps([{"text": f"gulls and rain {word}"} for word in "abaa"]))
     jobs.dedup([str(source)], tmp_path / "out.json", jobs.Options(removed=removed, similarity=1.0))
@@ -109,7 +109,7 @@ def test_records_of_an_array_on_one_line_are_told_apart(tmp_path: Path) -> None:
     assert {(row["dup_of"], row["dup_line"]) for row in rows} == {(f"{source}:1", 1)}
 
 
-def test_records_without_an_id_are_told_by_their_number(tmp_path: Path) -> None:
+def test_records_without_an_id_are_named_by_their_number(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('[{"id": 1, "text": "a"}, {"text": "b"}]')
     notes: list[str] = []

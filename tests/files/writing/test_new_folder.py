@@ -50,7 +50,7 @@ def test_what_is_not_ours_is_refused(tmp_path: Path, name: str) -> None:
     assert held(tmp_path / "report") == {"index.html": "one", name: "mine"}
 
 
-def test_pages_of_somebody_else_are_refused(tmp_path: Path) -> None:
+def test_a_folder_with_other_pages_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text("mine")
     with pytest.raises(ValueError, match="pages that were not written here; name a new folder"):

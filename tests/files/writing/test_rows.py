@@ -169,7 +169,7 @@ def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, me
             writing.check_output(Path(name), inputs)
 
 
-def test_a_limit_on_the_size_of_files_is_told(
+def test_a_limit_on_the_size_of_files_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(handle: int, data: object) -> int:

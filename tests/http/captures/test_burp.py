@@ -84,7 +84,7 @@ def test_behind_damage_the_next_item_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [2, 9, 30, 300])
-def test_a_file_that_ends_too_early_keeps_what_was_before(tmp_path: Path, cut: int) -> None:
+def test_a_truncated_file_keeps_the_records_before_its_end(tmp_path: Path, cut: int) -> None:
     data = burp_xml([burp_item(PAGE)] * 3).encode()
     texts, problems, _ = told(written(tmp_path, data[:-cut]))
     assert len(texts) >= 2

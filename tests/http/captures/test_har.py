@@ -79,7 +79,7 @@ def test_the_kind_stands_in_for_a_missing_header(tmp_path: Path) -> None:
     assert found.header("content-type") == "text/html; charset=utf-8"
 
 
-def test_entries_without_a_body_are_told(tmp_path: Path) -> None:
+def test_entries_without_a_body_are_reported(tmp_path: Path) -> None:
     one: Any = har_entry(PAGE)
     del one["response"]["content"]["text"]
     two: Any = har_entry(PAGE)
@@ -152,7 +152,7 @@ def test_an_entry_that_is_no_response_is_reported(tmp_path: Path, entry: Any, re
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 40, 400])
-def test_a_file_that_ends_too_early_keeps_what_was_before(tmp_path: Path, cut: int) -> None:
+def test_a_truncated_file_keeps_the_records_before_its_end(tmp_path: Path, cut: int) -> None:
     path = write_har(tmp_path, [PAGE] * 5)
     path.write_bytes(path.read_bytes()[:-cut])
     texts, (problem,), _ = told(path)

@@ -54,7 +54,7 @@ def test_a_last_line_without_an_end_and_blank_lines(tmp_path: Path) -> None:
     assert problems == []
 
 
-def test_base64_is_told_by_the_headers(tmp_path: Path) -> None:
+def test_base64_is_detected_by_the_headers(tmp_path: Path) -> None:
     path = written(tmp_path, httpx_line(PAGE, packed=True))
     assert only(path).body == PAGE.body
     assert only(path).headers == PAGE.headers

@@ -33,7 +33,7 @@ def test_one_a_file_needs_no_length(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("piece", [64, 1000, 1 << 17])
-def test_many_in_one_are_told_apart(
+def test_many_in_one_are_distinguished(
     tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(raw, "CHUNK_BYTES", piece)
@@ -161,7 +161,7 @@ def test_a_length_that_lies_does_not_swallow_the_next(tmp_path: Path, length: in
     assert WRONG_LENGTH in notes[0] or TRUNCATED in notes[0]
 
 
-def test_both_framings_are_told(tmp_path: Path) -> None:
+def test_both_framings_are_reported(tmp_path: Path) -> None:
     bad = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
     path = written(tmp_path, bad + b"5\r\nhello\r\n0\r\n\r\n" + PAGE.message)
     assert bodies(path) == [b"hello", PAGE.body]
@@ -214,7 +214,7 @@ def test_http2_as_tools_write_it(tmp_path: Path) -> None:
     assert (found.status, found.body) == (200, b"body")
 
 
-def test_a_packed_file_with_another_name_is_told(tmp_path: Path) -> None:
+def test_a_packed_file_with_another_name_is_reported(tmp_path: Path) -> None:
     path = written(tmp_path, b"\x1f\x8b\x08\x00")
     _, problems, _ = told(path, format="raw-http")
     assert problems == ["is gzip; let its name end in .gz"]

@@ -106,7 +106,7 @@ def test_a_record_without_a_type_is_reported(tmp_path: Path) -> None:
     assert problems == [f"2: a record without WARC-Type, which is not read, at byte {len(good):,}"]
 
 
-def test_a_body_that_the_crawler_cut_is_told(tmp_path: Path) -> None:
+def test_a_body_that_the_crawler_cut_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.warc"
     path.write_bytes(warc_record(pages(1)[0].message, WARC_Truncated="length"))
     texts, problems, notes = told(path)
@@ -116,7 +116,7 @@ def test_a_body_that_the_crawler_cut_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 3, 4, 5, 50, 200])
-def test_a_file_that_ends_too_early_keeps_what_was_before(tmp_path: Path, cut: int) -> None:
+def test_a_truncated_file_keeps_the_records_before_its_end(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "a.warc"
     records = [*warc_records(pages(4))]
     path.write_bytes(b"".join(records)[:-cut])
@@ -222,7 +222,9 @@ def test_kept_spans_hold_behind_damage(tmp_path: Path, pack: Callable[[bytes], b
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
-def test_a_packed_file_that_is_cut_keeps_what_was_before(tmp_path: Path, pack: object) -> None:
+def test_a_truncated_compressed_file_keeps_the_records_before_its_end(
+    tmp_path: Path, pack: object
+) -> None:
     assert callable(pack)
     every = pages(5)
     packed = [pack(warc_record(each.message, each.url)) for each in every]

@@ -172,7 +172,7 @@ def test_a_batch_is_limited_by_lines_and_bytes() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_an_answer_of_another_length_is_told(count: int) -> None:
+def test_an_answer_of_another_length_raises(count: int) -> None:
     batch = next(calls.check_all(["a", "b"]))
     with pytest.raises(nd.ServiceError, match=f"{count} responses to 2 lines"):
         batch.results([CheckedLineModel(id=None, matches=[])] * count)
@@ -368,7 +368,7 @@ def test_a_busy_service_is_asked_again_after_as_long_as_it_says(pauses: list[flo
         assert pauses == [1.0, 1.0, 1.0]
 
 
-def test_what_was_not_taken_is_sent_again_and_what_may_have_been_is_not(
+def test_only_requests_that_were_not_processed_are_retried(
     pauses: list[float],
 ) -> None:
     refused, late = (bytes(to_problem(x).response().body) for x in (BusyError(), TimeoutError()))

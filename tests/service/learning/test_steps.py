@@ -130,7 +130,7 @@ def test_the_last_running_sum_is_the_sum(text: str, bits: int) -> None:
         assert steps.running[-1] == steps.sums
 
 
-def test_words_count_what_was_typed() -> None:
+def test_typed_words_keep_their_weights() -> None:
     """A preset that scales weights and keeps some words only leaves typed ones alone."""
     words = [Word(f"w{at}", 1.5) for at in range(30)]
     steps = steps_of_words(words, "jieba-tfidf", 64, {})

@@ -101,7 +101,7 @@ def test_all_near_documents_are_counted(
         assert found["near"] == 20
 
 
-def test_texts_that_are_too_long_are_told(serve: Callable[..., str]) -> None:
+def test_texts_that_are_too_long_are_reported(serve: Callable[..., str]) -> None:
     url = serve(max_body=3_000_000)
     long = "a b c d " * 280_000
     assert httpx.post(f"{url}/check", data={"text": long}).status_code == 413

@@ -109,7 +109,7 @@ def test_forms(client: httpx.Client) -> None:
             assert answer.headers["location"] == "/check"
 
 
-def test_nobody_is_led_to_another_site(client: httpx.Client) -> None:
+def test_redirects_stay_on_the_site(client: httpx.Client) -> None:
     for bad in ("//evil.example", "https://evil.example", "/\\evil.example", "\\/evil", "/\n//e"):
         answer = client.post(
             "/collection/marks",

@@ -132,7 +132,7 @@ def test_a_file_is_dropped(visit: Visit, essay: str) -> None:
     assert share(page) > 80
 
 
-def test_a_file_that_is_too_large_is_told_before_it_is_sent(visit: Visit) -> None:
+def test_a_file_that_is_too_large_is_rejected_before_upload(visit: Visit) -> None:
     page = visit.open("/check")
     page.evaluate("document.querySelector('#text-file').dataset.most = '10'")
     page.set_input_files(

@@ -79,7 +79,7 @@ def test_many_threads_mark_at_once(tmp_path: Path) -> None:
     assert len(marks.all()) == 40
 
 
-def test_a_damaged_file_and_a_folder_that_is_gone_are_told(tmp_path: Path) -> None:
+def test_a_damaged_file_and_a_missing_folder_are_reported(tmp_path: Path) -> None:
     (tmp_path / NOTES_NAME).write_bytes(b"junk " * 100)
     with pytest.raises(NotesError, match=NOTES_NAME):
         Marks(NotesFile(tmp_path)).all()

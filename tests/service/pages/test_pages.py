@@ -108,7 +108,7 @@ def test_a_long_text_is_kept_under_a_name(client: httpx.Client) -> None:
     assert client.get("/check?kept=nobody-knows-it").status_code == 404
 
 
-def test_a_check_finds_who_is_near_and_what_was_copied(client: httpx.Client) -> None:
+def test_a_check_finds_near_duplicates_and_copied_passages(client: httpx.Client) -> None:
     found = client.get("/check.json?id=notice-harbour").json()
     assert found["near"] >= 2
     nearest = found["nearest"][0]
@@ -141,7 +141,7 @@ def test_the_page_without_a_script_has_the_figures_of_its_twin(client: httpx.Cli
     assert 'class="off"' in page
 
 
-def test_an_empty_or_broken_form_is_told(client: httpx.Client) -> None:
+def test_an_empty_or_broken_form_is_reported(client: httpx.Client) -> None:
     assert client.post("/check", files={"text": (None, " \n ")}).status_code == 422
     assert client.post("/compare", files={"left": (None, "")}).status_code == 422
     assert client.post("/check", content=b"{}").status_code == 415
@@ -160,9 +160,7 @@ def test_an_empty_or_broken_form_is_told(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_what_goes_wrong_is_told_in_the_language_of_the_page(
-    client: httpx.Client, language: str
-) -> None:
+def test_errors_are_in_the_language_of_the_page(client: httpx.Client, language: str) -> None:
     answer = client.get("/check?id=not-there", headers={"Accept-Language": language})
     assert ("没有这个文档" if language == "zh" else "no such document") in answer.text
 
@@ -182,7 +180,7 @@ def test_a_file_is_read(client: httpx.Client) -> None:
     assert "neardup-" not in wrong.text
 
 
-def test_a_file_comes_before_what_was_typed(client: httpx.Client) -> None:
+def test_a_file_takes_precedence_over_typed_text(client: httpx.Client) -> None:
     answer = client.post("/check", files={"text": (None, "typed"), "file": ("f.txt", b"brought")})
     assert "<h1><bdi" in answer.text
     assert "f.txt" in answer.text.split("<h1>")[1].split("</h1>")[0]
@@ -259,7 +257,7 @@ def test_twins_are_json_whatever_they_hold(client: httpx.Client) -> None:
     assert json.loads(answer.text)["characters"] == 35
 
 
-def test_a_page_that_is_not_there_is_told(client: httpx.Client) -> None:
+def test_a_missing_page_gives_404(client: httpx.Client) -> None:
     answer = client.get("/nowhere", headers={"Accept": "text/html", "Accept-Language": "zh"})
     assert answer.status_code == 404
     assert "没有这个页面" in answer.text

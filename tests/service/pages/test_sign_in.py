@@ -29,7 +29,7 @@ def signed_in(client: httpx.Client, token: str, target: str = "/check") -> httpx
     return client.post("/sign-in", data={"token": token, "next": quote(target, safe="")})
 
 
-def test_whoever_looks_at_a_page_is_asked_for_a_token(client: httpx.Client) -> None:
+def test_every_page_asks_for_a_token(client: httpx.Client) -> None:
     answer = client.get("/check?text=a+b&lang=zh", headers=HTML)
     assert answer.status_code == 303
     assert answer.headers["location"] == "/sign-in?next=%2Fcheck%3Ftext%3Da%2Bb%26lang%3Dzh"
@@ -41,7 +41,7 @@ def test_whoever_looks_at_a_page_is_asked_for_a_token(client: httpx.Client) -> N
     assert client.get("/shared/style.css").status_code == 200
 
 
-def test_programs_are_told_as_before(client: httpx.Client) -> None:
+def test_data_and_posts_give_401(client: httpx.Client) -> None:
     for path in ("/check.json", "/collection.json", "/v1/stats", "/collection/marks.csv"):
         assert client.get(path).status_code == 401
     assert client.post("/check", data={"text": "a"}, headers=HTML).status_code == 401
@@ -128,12 +128,12 @@ def test_the_form_of_a_stranger_is_small(client: httpx.Client) -> None:
     assert client.post("/sign-in", content=b"token=" + b"A" * 8000, headers=form).status_code == 401
 
 
-def test_the_head_alone_can_be_asked_for(client: httpx.Client) -> None:
+def test_head_requests(client: httpx.Client) -> None:
     assert client.head("/sign-in").status_code == 200
 
 
 @pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil", "", "x"])
-def test_nobody_is_led_elsewhere(client: httpx.Client, target: str) -> None:
+def test_redirects_stay_on_the_site(client: httpx.Client, target: str) -> None:
     assert signed_in(client, READ, target).headers["location"] == "/check"
 
 

@@ -91,7 +91,7 @@ def test_plain_text_in_many_encodings(encoding: str) -> None:
     assert read_upload("a.txt", TEXT.encode(encoding))[0] == TEXT
 
 
-def test_a_chinese_file_is_told_to_be_one() -> None:
+def test_the_encoding_of_a_chinese_file_is_detected() -> None:
     text, encoding = read_upload("a.txt", CHINESE.encode("gb18030"))
     assert text == CHINESE
     assert encoding.startswith("gb")
@@ -123,7 +123,7 @@ def test_documents_are_known_by_their_names_or_by_what_they_hold() -> None:
     # A packed file holds the time at which it was made.
     ids=["gz", "zip", "latin", "binary", "wrong byte", "pdf", "docx"],
 )
-def test_what_is_no_text_is_told(name: str, data: bytes, phrase: str) -> None:
+def test_a_binary_file_is_rejected(name: str, data: bytes, phrase: str) -> None:
     with pytest.raises(UploadError) as told:
         read_upload(name, data)
     assert told.value.phrase == phrase
@@ -200,7 +200,7 @@ def test_a_text_may_be_as_long_as_the_pages_take(kind: str) -> None:
             assert read_upload(f"a.{kind}", data)[0] == text + more
 
 
-def test_a_text_that_is_too_long_is_told_with_its_length(serve: Callable[..., str]) -> None:
+def test_the_error_for_a_long_text_names_its_length(serve: Callable[..., str]) -> None:
     files = {"file": ("a.docx", docx("lorem " * (MAX_CHARACTERS // 5)))}
     answer = httpx.post(f"{serve()}/check?lang=en", files=files, timeout=60)
     assert answer.status_code == 413
