@@ -2,9 +2,10 @@
 
     from neardup.compat.simhash import Simhash, SimhashIndex
 
-is the whole migration. Improvements: the Rust core reads texts, weights of any size are correct
-under NumPy 2, searches use `neardup.Index`, and a `hashfunc` too narrow for `f` raises ValueError
-instead of returning a meaningless value.
+is the whole migration. Improvements: the Rust core fingerprints texts, weights of any size are
+correct under NumPy 2, searches use `neardup.Index`, and a `hashfunc` too narrow for `f` raises
+ValueError instead of returning a meaningless value. What the core cannot reproduce (other hash
+functions, float weights) is summed with NumPy, in the order of the original.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from neardup.text.recipe import Recipe
 __all__ = ["Simhash", "SimhashIndex"]
 
 LETTERS = r"[\w\u4e00-\u9fcc]+"
-# The core's md5 has 128 bits; wider fingerprints need another hashfunc and are summed by NumPy.
-WIDEST_MD5 = 128
+# The width of md5; wider fingerprints need another hashfunc and are summed with NumPy.
+MAX_MD5_BITS = 128
 # Weights below this are summed in 64-bit integers, which 2**32 of them cannot overflow.
-WIDE_WEIGHT = 2**31
+MAX_INT64_WEIGHT = 2**31
 # A float is exact for every integer below this.
-EXACT_FLOAT = 2**53
-# With more matches than this a query is slow, so it logs a warning.
-BIG_BUCKET = 200
-WIDEST_INDEX = 512
+MAX_EXACT_FLOAT = 2**53
+# A query with more matches logs a warning, as the original does for a big bucket.
+MANY_MATCHES = 200
+MAX_INDEX_BITS = 512
 
 
 def _md5(data: bytes) -> bytes:
@@ -137,9 +138,9 @@ class Simhash:
 
     def build_by_features(self, features: Iterable[Any]) -> None:
         """Set the value from tokens, (token, weight) pairs or a dict of weights."""
-        counts = _counts(features) if self._has_core_hash() else None
-        if counts:
-            tokens, weights = list(counts), list(counts.values())
+        int_weights = _int_weights(features) if self._has_core_hash() else None
+        if int_weights:
+            tokens, weights = list(int_weights), list(int_weights.values())
             value = _recipe(self.f).pipeline.fingerprint_features(tokens, weights)
             # Without any weight, all bits are 0.
             self.value = 0 if value is None else int.from_bytes(value, "little")
@@ -147,31 +148,31 @@ class Simhash:
         pairs = features.items() if isinstance(features, dict) else features
         sums: list[NDArray[Any]] = []
         digests: list[bytes] = []
-        repeats: list[int] = []
+        batch_weights: list[int] = []
         total: Any = 0
         weight: Any = 1
         hasher = self._hasher()
         for feature in pairs:
-            alone = False
+            is_large = False
             if isinstance(feature, str):
                 token = feature
             else:
                 token, weight = feature
-                alone = weight > self.large_weight_cutoff
+                is_large = weight > self.large_weight_cutoff
             total += weight
             digest = hasher(token)
-            if alone or not isinstance(weight, int):
-                sums.append(_weighted(digest, weight))
+            if is_large or not isinstance(weight, int):
+                sums.append(_sum_single(digest, weight))
             else:
                 digests.append(digest)
-                repeats.append(max(weight, 0))
+                batch_weights.append(max(weight, 0))
                 if len(digests) >= self.batch_size:
-                    sums.append(_batch(digests, repeats))
-                    digests, repeats = [], []
+                    sums.append(_sum_batch(digests, batch_weights))
+                    digests, batch_weights = [], []
             if len(sums) >= self.batch_size:
                 sums = [np.sum(sums, 0)]
         if digests:
-            sums.append(_batch(digests, repeats))
+            sums.append(_sum_batch(digests, batch_weights))
         if not sums:
             self.value = 0
             return
@@ -204,7 +205,7 @@ class Simhash:
         return of_int if self.hashfunc_returns_int else of_bytes
 
     def _has_default_features(self) -> bool:
-        """Return whether the core computes the same: nothing is customized or overridden."""
+        """Return whether the core computes the same value: nothing is customized or overridden."""
         kind = type(self)
         reg = self.reg
         if isinstance(reg, re.Pattern):
@@ -218,14 +219,14 @@ class Simhash:
         )
 
     def _has_core_hash(self) -> bool:
-        return self.hashfunc is _md5 and 8 <= self.f <= WIDEST_MD5
+        return self.hashfunc is _md5 and 8 <= self.f <= MAX_MD5_BITS
 
 
-def _counts(features: Iterable[Any]) -> dict[str, int] | None:
-    """Return counts if all weights are integers, which the core adds faster and in any order."""
+def _int_weights(features: Iterable[Any]) -> dict[str, int] | None:
+    """Return weights by token if all are integers, which the core can add; else None."""
     if isinstance(features, dict):
-        whole = all(type(w) is int and 0 <= w < WIDE_WEIGHT for w in features.values())
-        return features if whole and all(type(token) is str for token in features) else None
+        all_ints = all(type(w) is int and 0 <= w < MAX_INT64_WEIGHT for w in features.values())
+        return features if all_ints and all(type(token) is str for token in features) else None
     if isinstance(features, list | tuple) and all(type(token) is str for token in features):
         return collections.Counter(features)
     return None
@@ -299,7 +300,7 @@ class SimhashIndex:
         self._touched.update(self.get_keys(simhash))
         code = self._code(int(simhash.value))
         found = self._index.search(code, min(self.k, self._index.bits))
-        if len(found) > BIG_BUCKET:
+        if len(found) > MANY_MATCHES:
             self.log.warning("Big bucket found. key:%x, len:%s", code, len(found))
         return sorted({str(match.id).partition(",")[2] for match in found})
 
@@ -318,22 +319,22 @@ class SimhashIndex:
     def _empty(self) -> Index | _Scan:
         # Other widths are padded with zeros to whole bytes, which adds no distance.
         width = max(8, -(-self.f // 8) * 8)
-        return Index(width) if width <= WIDEST_INDEX else _Scan(width)
+        return Index(width) if width <= MAX_INDEX_BITS else _Scan(width)
 
     def _entries(self) -> list[str]:
         return [str(entry) for entry in self._index]
 
     def _add_entries(self, entries: Iterable[str]) -> None:
         """Add entries that are not in the index yet; an entry is its own id."""
-        given = list(entries)
-        self._index.add([self._code(_value(entry)) for entry in given], given)
+        entry_list = list(entries)
+        self._index.add([self._code(_value(entry)) for entry in entry_list], entry_list)
 
     def _entry(self, obj_id: object, simhash: Simhash) -> str:
         self._check(simhash)
         return f"{int(simhash.value):x},{obj_id!s}"
 
     def _code(self, value: int) -> int:
-        """Return the lowest `f` bits: a fingerprint passed as a number may have more."""
+        """Return the lowest `f` bits: a fingerprint passed as an int may have more."""
         return value & ((1 << self.f) - 1)
 
     def _keys(self, value: int) -> Iterator[str]:
@@ -385,21 +386,21 @@ def _bits(digests: bytes) -> NDArray[np.uint8]:
     return np.unpackbits(np.frombuffer(digests, dtype=np.uint8))
 
 
-def _batch(digests: list[bytes], repeats: list[int]) -> NDArray[Any]:
+def _sum_batch(digests: list[bytes], weights: list[int]) -> NDArray[Any]:
     """Return the exact sum of weights for each bit."""
     rows = _bits(b"".join(digests)).reshape(len(digests), -1)
     # NumPy multiplies floats much faster; they are exact below this limit.
-    quick = sum(repeats) < EXACT_FLOAT
-    kind = np.float64 if quick else np.object_
-    sums: NDArray[Any] = np.dot(np.array(repeats, dtype=kind), rows.astype(kind))
-    return sums.astype(np.int64) if quick else sums
+    is_exact = sum(weights) < MAX_EXACT_FLOAT
+    kind = np.float64 if is_exact else np.object_
+    sums: NDArray[Any] = np.dot(np.array(weights, dtype=kind), rows.astype(kind))
+    return sums.astype(np.int64) if is_exact else sums
 
 
-def _weighted(digest: bytes, weight: Any) -> NDArray[Any]:
+def _sum_single(digest: bytes, weight: Any) -> NDArray[Any]:
     bits = _bits(digest)
     if isinstance(weight, int):
         # NumPy 2 keeps a product of bytes in bytes, so widen first.
-        wide: NDArray[Any] = bits.astype(np.int64 if weight < WIDE_WEIGHT else np.object_)
+        wide: NDArray[Any] = bits.astype(np.int64 if weight < MAX_INT64_WEIGHT else np.object_)
         return wide * weight
     product: NDArray[Any] = bits * weight
     return product

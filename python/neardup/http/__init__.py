@@ -1,21 +1,21 @@
-"""HTTP responses: read from captures, turned into views, labelled and summed up as kinds.
+"""HTTP responses: read from captures, turned into texts to compare, labelled, grouped by kind.
 
-A capture is a file of responses: WARC, HAR, JSON lines of httpx, XML of Burp, raw messages. The
-way of a response through this package:
+A capture is a file of responses: WARC, HAR, JSON lines of httpx, XML of Burp, raw messages. A
+response passes through these modules:
 
-    captures  recognises the format of a file and registers it with `neardup.files`; a module for
-              each format reads its responses
-    messages  parses heads of HTTP/1.x; `Response` is what every reader yields
-    bodies    undoes chunks and compression, within a limit
-    views     turns a response into a text of named lines, volatile parts masked: the text that
+    captures  detects the format of a file, and registers the formats with `neardup.files`; a
+              module for each format reads its responses
+    messages  parses heads of HTTP/1.x; every reader yields a `Response`
+    bodies    decodes chunks and compression, within a size limit
+    views     builds the view of a response: a text of named lines, volatile parts masked, which
               jobs compare
-    columns   URL, host, status, title and so on, beside the view
-    labels    rules that say what kind of answer a response is; labels.toml has them
-    kinds     the table of clusters of responses, with their labels
+    columns   metadata of responses beside their views: URL, host, status, title …
+    labels    rules that label a response, such as "login" or "soft 404"; labels.toml has them
+    kinds     a table with a row for each cluster of responses, and its label
 
-`responses` and `features` are for programs; `Response` is what they give and take. Importing this
-package loads neither NumPy nor Arrow. It compares nothing: fingerprints and similarity are in
-`neardup.text`, jobs on whole captures in `neardup.jobs`.
+The public names are `responses`, which reads a capture, `Response`, and `features`, for
+`neardup.fingerprint`. Importing this package loads neither NumPy nor Arrow. It compares nothing:
+fingerprints and similarity are in `neardup.text`, jobs on whole captures in `neardup.jobs`.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def responses(
 ) -> Iterator[Response]:
     """Yield the responses of a capture, their bodies unchunked and decompressed.
 
-    path          a file, also with .gz or .zst; its first bytes tell the format
-    report        called for each record that gives no response, then reading continues; without it
-                  the first such record raises ValueError
+    path          a file, also with .gz or .zst; its format is detected by its first bytes
+    report        called for each record without a readable response, then reading continues;
+                  without it the first such record raises ValueError
     note          called with a sentence for each peculiarity, such as a truncated body
-    max_document  bytes that a decompressed body may have [default: 256 MiB]
+    max_document  maximum size of a decompressed body in bytes [default: 256 MiB]
     """
     from neardup.http.captures.reader import read_responses
 

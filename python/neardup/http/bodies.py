@@ -1,4 +1,4 @@
-"""Bodies as sent → as meant: chunks and Content-Encoding undone, within a limit."""
+"""Decoding of bodies: chunks and Content-Encoding, within a size limit."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from neardup.http.messages import Headers, MessageError, first, values
+from neardup.http.messages import Headers, MessageError, header_value, header_values
 
-# Nested codings: two are a mistake, more an attack.
+# Nested content codings: two are a mistake of a server, more an attack.
 MAX_CODINGS = 4
 READ_BYTES = 1 << 16
-# Honest servers send kilobytes in each chunk.
+# Servers send kilobytes in each chunk; many tiny chunks are an attack.
 MAX_CHUNKS = 1 << 17
 CHUNK_SIZE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
-CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-GZIP = b"\x1f\x8b"
-ZSTD = b"\x28\xb5\x2f\xfd"
+CONTROL_CHARS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 CODINGS = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate", "br": "br", "zstd": "zstd"}
 # Too rare to be worth a dependency.
 UNSUPPORTED_CODINGS = frozenset(
@@ -38,61 +38,62 @@ class Body(NamedTuple):
 
 
 class ChunkedBody(NamedTuple):
-    """The content of chunks, the byte after them, and whether the last chunk was there."""
+    """The content of chunks, the position after them, and whether the last chunk was found."""
 
     data: bytes
     end: int
     is_whole: bool
 
 
-def decode_body(headers: Headers, data: bytes, most: int, *, is_framed: bool = True) -> Body:
+def decode_body(headers: Headers, data: bytes, max_bytes: int, *, is_framed: bool = True) -> Body:
     """Return the decoded body of a message.
 
     data       the bytes after the head, up to the end of the message
-    most       bytes that it may have once decoded; more raise MessageError
-    is_framed  the bytes are those of the connection, so Content-Length tells whether some are
-               missing
+    max_bytes  maximum size of the decoded body; raise MessageError if it is larger
+    is_framed  whether these are the bytes as sent: then fewer than Content-Length are truncated
 
-    Many tools unchunk and decompress what they write, and leave the headers unchanged: a body that
-    is not chunked or compressed, though its headers say so, is returned unchanged.
+    Many tools decode a body and leave its headers unchanged. So a body that is not chunked or
+    compressed, although its headers say so, is returned unchanged.
     """
     if not data:
         return Body(b"")
     remarks: tuple[str, ...] = ()
     if is_chunked(headers):
-        if first(headers, "content-length"):
+        if header_value(headers, "content-length"):
             remarks += (BOTH_LENGTHS,)
         if CHUNK_SIZE.match(data):
-            found = parse_chunks(data, most)
+            found = parse_chunks(data, max_bytes)
             if found.data or found.is_whole:
                 data = found.data
                 if not found.is_whole:
                     remarks += (BAD_CHUNKS,)
     elif is_framed and (size := content_length(headers)) is not None and size > len(data):
         remarks += (TRUNCATED,)
-    if coding := first(headers, "content-encoding"):
-        data, more = _decompress(coding, headers, data, most)
+    if coding := header_value(headers, "content-encoding"):
+        data, more = _decompress(coding, headers, data, max_bytes)
         remarks += more
-    if len(data) > most:
-        raise body_too_long(most)
+    if len(data) > max_bytes:
+        raise body_too_long(max_bytes)
     return Body(data, remarks)
 
 
 def is_chunked(headers: Headers) -> bool:
-    value = first(headers, "transfer-encoding")
+    value = header_value(headers, "transfer-encoding")
     return bool(value) and "chunked" in value.lower()
 
 
 def content_length(headers: Headers) -> int | None:
     """Return the value of Content-Length, if it is one number."""
-    value = first(headers, "content-length")
+    value = header_value(headers, "content-length")
     return int(value) if value and len(value) < 20 and value.isascii() and value.isdigit() else None
 
 
-def parse_chunks(data: bytes, most: int, start: int = 0, *, is_kept: bool = True) -> ChunkedBody:
+def parse_chunks(
+    data: bytes, max_bytes: int, start: int = 0, *, keep_data: bool = True
+) -> ChunkedBody:
     """Parse the chunks at `start` as far as they are valid.
 
-    is_kept  False if only their end is needed
+    keep_data  False if only their end is needed
     """
     parts: list[bytes] = []
     at, size = start, 0
@@ -104,10 +105,10 @@ def parse_chunks(data: bytes, most: int, start: int = 0, *, is_kept: bool = True
         if not count:
             return ChunkedBody(b"".join(parts), _skip_trailers(data, at), True)
         size += min(count, len(data) - at)
-        if is_kept:
+        if keep_data:
             parts.append(data[at : at + count])
-        if size > most:
-            raise body_too_long(most)
+        if size > max_bytes:
+            raise body_too_long(max_bytes)
         at += count
         if at >= len(data):
             return ChunkedBody(b"".join(parts), len(data), False)
@@ -119,7 +120,7 @@ def parse_chunks(data: bytes, most: int, start: int = 0, *, is_kept: bool = True
 
 
 def _skip_trailers(data: bytes, at: int) -> int:
-    """Return the byte after the trailer fields of the last chunk."""
+    """Return the position after the trailer fields of the last chunk."""
     while at < len(data):
         end = data.find(b"\n", at)
         line = data[at:end] if end >= 0 else data[at:]
@@ -132,10 +133,10 @@ def _skip_trailers(data: bytes, at: int) -> int:
 
 
 def _decompress(
-    coding: str, headers: Headers, data: bytes, most: int
+    coding: str, headers: Headers, data: bytes, max_bytes: int
 ) -> tuple[bytes, tuple[str, ...]]:
-    if "," in coding or len(values(headers, "content-encoding")) > 1:
-        coding = ",".join(values(headers, "content-encoding"))
+    if "," in coding or len(header_values(headers, "content-encoding")) > 1:
+        coding = ",".join(header_values(headers, "content-encoding"))
     names = [name for part in coding.split(",") if (name := part.strip().lower()) != "identity"]
     names = [name for name in names if name]
     if len(names) > MAX_CODINGS:
@@ -148,29 +149,31 @@ def _decompress(
             return data, (f"a body compressed with {name}, which is not supported",)
         if name not in CODINGS:
             continue  # "utf-8", "none": mistakes that browsers ignore
-        before = data
-        data, is_whole = _DECOMPRESSORS[CODINGS[name]](data, most)
+        compressed = data
+        data, is_whole = _DECOMPRESSORS[CODINGS[name]](data, max_bytes)
         if not is_whole:
-            # Anything else was decompressed by the tool that captured it.
-            return (data, (BAD_COMPRESSION,)) if _is_compressed(name, before) else (before, ())
+            # Bytes that do not look compressed were decompressed by the tool that captured them.
+            return (
+                (data, (BAD_COMPRESSION,)) if _is_compressed(name, compressed) else (compressed, ())
+            )
     return data, ()
 
 
 def _is_compressed(name: str, data: bytes) -> bool:
-    """Return whether bytes look compressed. Deflate and Brotli have no magic number, but bytes
-    that no text has."""
-    if (magic := {"gzip": GZIP, "zstd": ZSTD}.get(CODINGS[name])) is not None:
+    """Return whether bytes look compressed: by magic number, or for deflate and Brotli, which have
+    none, by control characters."""
+    if (magic := {"gzip": GZIP_MAGIC, "zstd": ZSTD_MAGIC}.get(CODINGS[name])) is not None:
         return data.startswith(magic)
-    return CONTROL.search(data[:512]) is not None
+    return CONTROL_CHARS.search(data[:512]) is not None
 
 
-def _gunzip(data: bytes, most: int) -> tuple[bytes, bool]:
-    if not data.startswith(GZIP):
+def _gunzip(data: bytes, max_bytes: int) -> tuple[bytes, bool]:
+    if not data.startswith(GZIP_MAGIC):
         return b"", False
     parts: list[bytes] = []
     size = 0
-    while data.startswith(GZIP):
-        found, is_whole, data = _inflate(data, 31, most, size)
+    while data.startswith(GZIP_MAGIC):
+        found, is_whole, data = _inflate(data, 31, max_bytes, size)
         parts.append(found)
         size += len(found)
         if not is_whole:
@@ -178,20 +181,20 @@ def _gunzip(data: bytes, most: int) -> tuple[bytes, bool]:
     return b"".join(parts), True  # padding may follow
 
 
-def _inflate_either(data: bytes, most: int) -> tuple[bytes, bool]:
-    """Inflate zlib data, as the standard says, or else raw deflate, as some servers send it."""
-    found, is_whole, _ = _inflate(data, 15, most)
+def _inflate_zlib_or_raw(data: bytes, max_bytes: int) -> tuple[bytes, bool]:
+    """Inflate zlib data, the standard, or else raw deflate, which some servers send."""
+    found, is_whole, _ = _inflate(data, 15, max_bytes)
     if found or is_whole:
         return found, is_whole
-    found, is_whole, rest = _inflate(data, -15, most)
-    # Plain text, inflated, may give some bytes before it fails.
+    found, is_whole, rest = _inflate(data, -15, max_bytes)
+    # Inflating plain text may return some bytes before it fails.
     return (found, is_whole) if is_whole and not rest.strip() else (b"", False)
 
 
-def _inflate(data: bytes, bits: int, most: int, size: int = 0) -> tuple[bytes, bool, bytes]:
+def _inflate(data: bytes, bits: int, max_bytes: int, size: int = 0) -> tuple[bytes, bool, bytes]:
     """Return the inflated bytes, whether the end was reached, and the bytes after it.
 
-    size  bytes inflated before; `most` is the limit of all together
+    size  bytes inflated by earlier calls; they count towards `max_bytes`
     """
     decompressor = zlib.decompressobj(bits)
     parts: list[bytes] = []
@@ -201,8 +204,8 @@ def _inflate(data: bytes, bits: int, most: int, size: int = 0) -> tuple[bytes, b
             part = decompressor.decompress(left, max(READ_BYTES, min(4 * len(data), 1 << 20)))
             left = decompressor.unconsumed_tail
             size += len(part)
-            if size > most:
-                raise body_too_long(most)
+            if size > max_bytes:
+                raise body_too_long(max_bytes)
             parts.append(part)
             if not part and not left:
                 break
@@ -214,7 +217,8 @@ def _inflate(data: bytes, bits: int, most: int, size: int = 0) -> tuple[bytes, b
 
 
 def _salvage(data: bytes, bits: int) -> bytes:
-    """Return the bytes before the damage: zlib drops the output of a failing call, so pass few."""
+    """Return the bytes before the damage: zlib drops the output of a failing call, so inflate in
+    small steps."""
     decompressor = zlib.decompressobj(bits)
     parts: list[bytes] = []
     try:
@@ -228,7 +232,7 @@ def _salvage(data: bytes, bits: int) -> bytes:
 
 
 def _arrow_decompressor(codec: str) -> Callable[[bytes, int], tuple[bytes, bool]]:
-    def decompress(data: bytes, most: int) -> tuple[bytes, bool]:
+    def decompress(data: bytes, max_bytes: int) -> tuple[bytes, bool]:
         import pyarrow as pa
 
         stream = _stream(data, codec)
@@ -237,11 +241,11 @@ def _arrow_decompressor(codec: str) -> Callable[[bytes, int], tuple[bytes, bool]
         try:
             while part := stream.read(READ_BYTES):
                 size += len(part)
-                if size > most:
-                    raise body_too_long(most)
+                if size > max_bytes:
+                    raise body_too_long(max_bytes)
                 parts.append(part)
         except (OSError, pa.ArrowException):
-            parts.append(_rest(_stream(data, codec), size))
+            parts.append(_read_dropped(_stream(data, codec), size))
             return b"".join(parts), False
         return b"".join(parts), True
 
@@ -254,8 +258,11 @@ def _stream(data: bytes, codec: str) -> Any:
     return pa.CompressedInputStream(pa.BufferReader(data), codec)
 
 
-def _rest(stream: Any, done: int) -> bytes:
-    """Return the bytes that a failed read had decompressed: Arrow drops them, so read again."""
+def _read_dropped(stream: Any, done: int) -> bytes:
+    """Return the bytes before the damage that Arrow drops when a read fails: read byte by byte.
+
+    done  number of bytes already read, to skip
+    """
     rest = bytearray()
     try:
         while done:
@@ -269,14 +276,15 @@ def _rest(stream: Any, done: int) -> bytes:
 
 _DECOMPRESSORS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
     "gzip": _gunzip,
-    "deflate": _inflate_either,
+    "deflate": _inflate_zlib_or_raw,
     "br": _arrow_decompressor("brotli"),
     "zstd": _arrow_decompressor("zstd"),
 }
 
 
-def body_too_long(most: int) -> MessageError:
-    size = f"{most >> 20} MiB" if most >= 1 << 20 and not most % (1 << 20) else f"{most:,} bytes"
+def body_too_long(max_bytes: int) -> MessageError:
+    is_mib = max_bytes >= 1 << 20 and not max_bytes % (1 << 20)
+    size = f"{max_bytes >> 20} MiB" if is_mib else f"{max_bytes:,} bytes"
     return MessageError(
         f"the body is longer than {size}; allow more with --max-document",
         TOO_LONG,

@@ -1,7 +1,6 @@
-"""Columns of responses: the values known of each beside its view, such as URL, status and title.
+"""Metadata of responses as Arrow columns: URL, status, title and so on, beside their views.
 
-`response_batch` makes them of responses; a job writes them to a file, and `ResponseColumns` maps
-that file.
+`response_batch` builds them; a job writes them to a file, and `ResponseColumns` maps that file.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup._util.arrow import array_values, number_array, string_array
-from neardup.http.messages import Response, first
+from neardup.http.messages import Response, header_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,20 +20,20 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
-# Strings, but for status and length. A capture may have more: `Response.extra`.
+# Strings, except for NUMBER_COLUMNS. A capture may have more: `Response.extra`.
 RESPONSE_COLUMNS = ("url", "host", "ip", "status", "title", "server", "content_type", "length")
-NUMBERS = ("status", "length")
+NUMBER_COLUMNS = ("status", "length")
 
 
 def column_value(response: Response, name: str, title: str = "") -> str:
     """Return the value of a column as a string, "" if there is none.
 
-    title  as the view has it: that of the page, or else of the capture
+    title  the unmasked title that `ViewBuilder.build` returns
     """
     if name == "title":
         return title
     if name in ("server", "content_type"):
-        return first(response.headers, name.replace("_", "-"))
+        return header_value(response.headers, name.replace("_", "-"))
     if name in RESPONSE_COLUMNS:
         return str(getattr(response, name))
     return response.extra.get(name, "")
@@ -50,7 +49,7 @@ def response_batch(
     columns: dict[str, Any] = {
         name: string_array([column_value(each, name) for each in responses])
         for name in RESPONSE_COLUMNS
-        if name not in (*NUMBERS, "title")
+        if name not in (*NUMBER_COLUMNS, "title")
     }
     columns["title"] = string_array(titles)
     columns["status"] = number_array(np.array([each.status for each in responses], dtype=np.int32))
@@ -62,7 +61,7 @@ def response_batch(
 
 
 class ResponseColumns:
-    """RESPONSE_COLUMNS, and perhaps one that responses are grouped by, in a mapped file.
+    """RESPONSE_COLUMNS, and the column that responses are grouped by if any, in a mapped file.
 
     batches  in the order of the rows
     """
@@ -72,12 +71,12 @@ class ResponseColumns:
 
     @classmethod
     def open(cls, path: Path) -> ResponseColumns:
-        """Map an Arrow file of such batches; without responses there is no file."""
+        """Map an Arrow file of such batches; it may be missing if there are no responses."""
         import pyarrow as pa
 
         if not path.exists():
             return cls()
-        # The file stays mapped as long as anybody holds a column of it.
+        # The file stays mapped as long as one of its columns is referenced.
         file = pa.ipc.open_file(pa.memory_map(str(path)))
         return cls([file.get_batch(at) for at in range(file.num_record_batches)])
 
@@ -115,7 +114,7 @@ class ResponseColumns:
         parts = [np.zeros(0, dtype=np.int64)]
         for batch in self._batches:
             encoded = batch.column(name).dictionary_encode("encode")
-            # A host comes many times: Python sees only the distinct ones of a batch.
+            # A host occurs many times: Python loops only over the distinct ones of a batch.
             codes = [
                 known.setdefault(value, len(known) - 2) for value in encoded.dictionary.to_pylist()
             ]
@@ -129,30 +128,30 @@ class ResponseColumns:
 
         # Batch by batch: Arrow would concatenate whole columns first.
         order = np.argsort(rows, kind="stable")
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
+        inverse = np.empty_like(order)
+        inverse[order] = np.arange(len(order))
         ordered = rows[order]
-        cuts = np.searchsorted(ordered, self._starts)
+        bounds = np.searchsorted(ordered, self._starts)
         parts: dict[str, list[Any]] = {name: [] for name in names}
         for at, batch in enumerate(self._batches):
-            if cuts[at] == cuts[at + 1]:
+            if bounds[at] == bounds[at + 1]:
                 continue
-            inside = number_array(ordered[cuts[at] : cuts[at + 1]] - self._starts[at])
+            batch_rows = number_array(ordered[bounds[at] : bounds[at + 1]] - self._starts[at])
             for name in names:
-                parts[name].append(_as_output(name, batch.column(name).take(inside)))
+                parts[name].append(_as_output(name, batch.column(name).take(batch_rows)))
         taken = []
         for name in names:
             whole = pa.concat_arrays(
                 [_as_output(name, pa.nulls(0, _column_type(name))), *parts[name]]
             )
-            taken.append(whole.take(number_array(back)))
+            taken.append(whole.take(number_array(inverse)))
         return taken
 
 
 def _column_type(name: str) -> pa.DataType:
     import pyarrow as pa
 
-    return pa.int64() if name in NUMBERS else pa.large_string()
+    return pa.int64() if name in NUMBER_COLUMNS else pa.large_string()
 
 
 def _as_output(name: str, column: pa.Array) -> pa.Array:

@@ -1,4 +1,4 @@
-"""The kinds of response in captures: what each cluster has in common, a row a cluster."""
+"""The kinds of response in captures: a table that summarises each cluster in a row."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class ResponseCorpus(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The kinds, the largest first; each array has an element a kind.
+    """The kinds of response, the largest first; each array has an element for each kind.
 
-    rows        of the representatives
-    cluster     its number in the output of `neardup cluster`
-    size        how many responses
+    rows        row of the representative
+    cluster     number of the cluster in the output of `neardup cluster`
+    size        number of responses
     shortest, longest   lengths of their bodies, in bytes
-    hosts       distinct hosts; unknown ones do not count
-    similarity  the lowest of any response to the representative; NaN for a single response
+    hosts       number of distinct known hosts
+    similarity  lowest similarity of a response to the representative; NaN for a single response
     """
 
     corpus: ResponseCorpus
@@ -90,7 +90,7 @@ class Kinds:
             yield self._table(start, min(start + BATCH_ROWS, len(self)))
 
     def _rule_inputs(self, start: int, stop: int) -> list[RuleInput]:
-        """Return the input of the rules; only representatives are looked at."""
+        """Return the input of the rules: only representatives are labelled."""
         rows = self.rows[start:stop]
         columns = self.corpus.facts.take(rows, "status", "title", "server", "content_type")
         return [
@@ -148,24 +148,23 @@ def kinds_schema() -> pa.Schema:
 def kinds_of_clusters(
     corpus: ResponseCorpus, found: Clusters, removed: pa.Table, labels: Labels
 ) -> Kinds:
-    """Return the kinds of response that the clusters are.
+    """Summarise each cluster as a kind of response.
 
     removed  the table of `removed_rows`: the similarity of each response to its representative
     """
     import numpy as np
 
-    roots = found.labels
-    rows = np.flatnonzero(roots == np.arange(len(roots)))
-    sizes = np.bincount(roots, minlength=len(roots))
-    number = number_clusters(roots)
+    representatives = found.labels
+    rows = np.flatnonzero(representatives == np.arange(len(representatives)))
+    sizes = np.bincount(representatives, minlength=len(representatives))
+    number = number_clusters(representatives)
     rows = rows[np.lexsort((number[rows], -sizes[rows]))]
     lengths = corpus.facts.number("length")
     shortest, longest = lengths.copy(), lengths.copy()
-    np.minimum.at(shortest, roots, lengths)
-    np.maximum.at(longest, roots, lengths)
-    lowest = np.full(len(roots), np.nan)
-    under, near = array_values(removed.column("dup_of")), array_values(removed.column("similarity"))
-    np.fmin.at(lowest, under, near)
+    np.minimum.at(shortest, representatives, lengths)
+    np.maximum.at(longest, representatives, lengths)
+    lowest = np.full(len(representatives), np.nan)
+    np.fmin.at(lowest, array_values(removed["dup_of"]), array_values(removed["similarity"]))
     return Kinds(
         corpus,
         labels,
@@ -174,17 +173,17 @@ def kinds_of_clusters(
         sizes[rows],
         shortest[rows],
         longest[rows],
-        _count_hosts(corpus.facts.codes("host"), roots)[rows],
+        _count_hosts(corpus.facts.codes("host"), representatives)[rows],
         lowest[rows],
     )
 
 
-def _count_hosts(hosts: Rows, roots: Rows) -> Rows:
-    """Return the number of distinct hosts under each root."""
+def _count_hosts(hosts: Rows, representatives: Rows) -> Rows:
+    """Return the number of distinct hosts of each representative."""
     import numpy as np
 
     known = hosts >= 0
-    # Both numbers in one, so that a pair is counted once.
+    # Pack representative and host into one number, so that `unique` counts each pair once.
     base = int(hosts.max(initial=0)) + 1
-    pairs = np.unique(roots[known] * base + hosts[known])
-    return np.bincount(pairs // base, minlength=len(roots))
+    pairs = np.unique(representatives[known] * base + hosts[known])
+    return np.bincount(pairs // base, minlength=len(representatives))

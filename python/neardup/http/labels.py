@@ -1,4 +1,4 @@
-"""Labels: what kind of answer a response is, by the rules of labels.toml and of the user.
+"""Labels of responses, by the rules of labels.toml and of the user.
 
 A rule is a table of conditions; the first rule whose conditions all hold gives the label.
 Patterns are matched by RE2 (through Arrow), in linear time for any pattern.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BUILTIN_RULES = Path(__file__).with_name("labels.toml")
-# Characters of text that patterns see: error pages and the like are short.
+# Patterns are matched against this much text: error pages and the like are short.
 MAX_TEXT_CHARS = 4000
 # Conditions that are patterns, each on a field of `RuleInput`.
 PATTERNS = ("title", "server", "headers", "tags", "keys", "text")
@@ -30,7 +30,7 @@ STATUS_CLASSES = {f"{digit}xx": range(100 * digit, 100 * digit + 100) for digit 
 
 
 class RuleInput(NamedTuple):
-    """The parts of a response that rules look at.
+    """The parts of a response that conditions of rules are tested on.
 
     headers     a line each, "name: value"; a masked value is empty
     tags, keys  of the view, each on one line
@@ -54,15 +54,15 @@ class RuleInput(NamedTuple):
 class Rule:
     """A rule: its name, its label, and conditions that must all hold.
 
-    why      a sentence for people
-    status   numbers or classes such as "4xx", any of them
-    body     kinds of body, any of them; "image/" is every kind of image
-    longest  most characters of visible text
-    title, server, headers, tags, keys, text   patterns (RE2) to be found there, in any case; ^ and
-             $ match at line ends
-    without  patterns by the same names that must not be found
+    why      a sentence that explains the label
+    status   any of these numbers, or classes such as "4xx"
+    body     any of these kinds of body; "image/" is every kind of image
+    longest  maximum number of characters of visible text
+    title, server, headers, tags, keys, text   an RE2 pattern that must match there, in any case; ^
+             and $ match at line ends
+    without  patterns by the same names that must not match
 
-    is_tested  skip the check of the patterns: compiling them all takes a while
+    is_tested  True skips the check of the patterns, since compiling them all takes a while
     """
 
     name: str
@@ -116,7 +116,7 @@ class Rule:
 
     @property
     def patterns(self) -> list[tuple[str, str]]:
-        """The patterns to be found, by the name of the field."""
+        """The patterns that must match, by the name of the field."""
         found = ((name, getattr(self, name)) for name in PATTERNS)
         return [(name, pattern) for name, pattern in found if pattern is not None]
 
@@ -170,7 +170,7 @@ class Labels:
         length = np.array(columns["length"], dtype=np.int64)
         bodies = columns["body"]
         for number, rule in enumerate(self.rules):
-            # Cheap conditions first; patterns see only the responses that are left.
+            # Cheap conditions first; patterns are matched only against the remaining responses.
             left = found < 0
             if rule.status:
                 left &= np.isin(status, _status_numbers(rule.status))
@@ -196,10 +196,10 @@ def _matches(column: Any, rows: NDArray[np.int64], pattern: str) -> NDArray[np.b
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    some = column.take(number_array(rows))
-    matched = pc.match_substring_regex(some, f"(?m){pattern}", ignore_case=True)
-    answer: NDArray[np.bool_] = array_values(matched.cast(pa.uint8())) == 1
-    return answer
+    selected = column.take(number_array(rows))
+    matched = pc.match_substring_regex(selected, f"(?m){pattern}", ignore_case=True)
+    mask: NDArray[np.bool_] = array_values(matched.cast(pa.uint8())) == 1
+    return mask
 
 
 @cache
@@ -227,25 +227,25 @@ def read_rules(path: str | os.PathLike[str], *, are_tested: bool = False) -> lis
     if content or not isinstance(tables, list):
         what = repr(next(iter(content))) if content else "'rule', which is not a list of tables"
         raise ValueError(f"{os.fspath(path)}: has {what}; write each rule as [[rule]]")
-    return [_rule(path, number, table, are_tested) for number, table in enumerate(tables, 1)]
+    return [_parse_rule(path, number, table, are_tested) for number, table in enumerate(tables, 1)]
 
 
-def _rule(path: str | os.PathLike[str], number: int, table: Any, is_tested: bool) -> Rule:
-    called = f"{os.fspath(path)}: rule {number}"
+def _parse_rule(path: str | os.PathLike[str], number: int, table: Any, is_tested: bool) -> Rule:
+    place = f"{os.fspath(path)}: rule {number}"
     if not isinstance(table, dict):
-        raise ValueError(f"{called} is not a table; write it as [[rule]]")
+        raise ValueError(f"{place} is not a table; write it as [[rule]]")
     if isinstance(name := table.get("name"), str):
-        called += f" ({name})"
-    for lacking in ("name", "label"):
-        if lacking not in table:
-            raise ValueError(f"{called} has no {lacking}")
+        place += f" ({name})"
+    for required in ("name", "label"):
+        if required not in table:
+            raise ValueError(f"{place} has no {required}")
     for name in table:
         if name not in CONDITIONS:
-            raise ValueError(f"{called} has {name!r}; it may have {', '.join(CONDITIONS)}")
+            raise ValueError(f"{place} has {name!r}; it may have {', '.join(CONDITIONS)}")
     try:
         return Rule(**table, is_tested=is_tested)
     except ValueError as error:
-        raise ValueError(f"{called}: {error}") from None
+        raise ValueError(f"{place}: {error}") from None
 
 
 @cache
@@ -256,7 +256,7 @@ def _builtin_rules() -> tuple[Rule, ...]:
 def rule_input(
     view: str, *, status: int = 0, title: str = "", server: str = "", content_type: str = ""
 ) -> RuleInput:
-    """Return the input of the rules: the view, and values that a recipe may have left out of it."""
+    """Return the input of the rules, from a view and the columns that a view may lack."""
     parts: dict[str, list[str]] = {name: [] for name in ("header", "tags", "keys", "text", "body")}
     for name, value in view_lines(view):
         if name in parts:
@@ -277,7 +277,7 @@ def rule_input(
 
 
 def _body_kind(parts: dict[str, list[str]], content_type: str) -> str:
-    """Return the kind of the body: by the view, or else by the media type."""
+    """Return the kind of the body, by the view, or else by the media type."""
     for name, kind in (("tags", "html"), ("keys", "json")):
         if parts[name]:
             return kind

@@ -1,6 +1,6 @@
 """HTTP/1.x messages: `Response`, and the parser of heads.
 
-The parser is lenient: captures hold what servers sent, right or wrong.
+The parser is lenient, since servers send invalid messages too.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Response:
     body       bytes in the encoding `charset`
     charset    a name Python knows; "utf-8" unless a header, the page or its bytes tell another
     ip         of the server; "" if unknown
-    length     of the decompressed body in bytes; of a missing body the length that the capture
-               states, else 0
-    is_whole   whether the capture holds the body, which may be empty; False if a body is missing
-    title      the title that the capture states; used where the body is missing
-    extra      further columns of the capture, by their names there, as strings
+    length     of the decompressed body in bytes; if the body is missing, the length that the
+               capture states, else 0
+    is_whole   False if the capture leaves the body out; True for an empty body
+    title      the title that the capture states; used if the body is missing
+    extra      further columns of the capture, by name, as strings
     """
 
     url: str = ""
@@ -55,9 +55,8 @@ class Response:
             return ""
 
     def header(self, name: str) -> str:
-        """Return the first value of a header, in any case; "" if there is none."""
-        name = name.lower()
-        return next((value for key, value in self.headers if key.lower() == name), "")
+        """Return the first value of a header, by its name in any case; "" if there is none."""
+        return header_value(self.headers, name.lower())
 
     @property
     def text(self) -> str:
@@ -68,7 +67,7 @@ class Response:
             return self.body.decode("utf-8", "replace")
 
 
-# Servers refuse heads of a tenth of this; browsers give up earlier too.
+# Far more than servers and browsers accept.
 MAX_HEAD_BYTES = 256 << 10
 MAX_HEADERS = 2000
 MAX_NAME_CHARS = 256
@@ -84,7 +83,7 @@ HEAD_END = re.compile(rb"\r?\n\r?\n")
 
 
 class MessageError(ValueError):
-    """Bytes are not an HTTP message. `kind` is the reason without its numbers, to group by."""
+    """Bytes are not a valid HTTP message. `kind` is the reason without numbers, for grouping."""
 
     def __init__(self, reason: str, kind: str = "") -> None:
         super().__init__(reason)
@@ -116,7 +115,7 @@ class RequestHead(NamedTuple):
 def parse_response_head(data: bytes, start: int = 0) -> ResponseHead:
     """Return the head of the response at `start`; raise MessageError if there is none.
 
-    A head without an end is accepted: the message was cut off.
+    A head without an end is accepted: the message is truncated.
     """
     found = STATUS_LINE.match(data, start, start + MAX_HEAD_BYTES)
     if found is None:
@@ -141,10 +140,10 @@ def parse_request_head(data: bytes, start: int = 0) -> RequestHead | None:
 
 
 def _request_url(target: str, headers: Headers) -> str:
-    """Return the URL of a request: the target of its first line, and the Host header."""
+    """Build the URL of a request from the target of its first line and the Host header."""
     if "://" in target[:12] or not target.startswith("/"):
         return target
-    host = first(headers, "host")
+    host = header_value(headers, "host")
     if not host:
         return target
     scheme = "https" if host.endswith(":443") else "http"
@@ -208,7 +207,7 @@ def decode_head(data: bytes) -> str:
     return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
-def first(headers: Headers, name: str) -> str:
+def header_value(headers: Headers, name: str) -> str:
     """Return the first value of a header by its lower-case name; "" if there is none."""
     for key, value in headers:
         if len(key) == len(name) and key.lower() == name:
@@ -216,7 +215,7 @@ def first(headers: Headers, name: str) -> str:
     return ""
 
 
-def values(headers: Headers, name: str) -> list[str]:
+def header_values(headers: Headers, name: str) -> list[str]:
     """Return all values of a header by its lower-case name."""
     return [value for key, value in headers if len(key) == len(name) and key.lower() == name]
 

@@ -1,7 +1,7 @@
-"""Views: a response as a short text of named lines, volatile parts masked, as it is compared.
+"""Views: the text of named lines as which a response is compared, volatile parts masked.
 
-A `ViewBuilder` makes them (the rules are in the core). `features` gives the weighted features of a
-view, `previews` the view with what was masked in it and the label of its kind.
+A `ViewBuilder` builds views; the core has the rules. `features` returns the weighted features of a
+response's view, `previews` its view, the parts masked in it, and its label.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from neardup.text.features import Feature
     from neardup.text.views import Viewing
 
-# The rules of masking and what each masks. The view has the rule's name in ‹› instead, in the
-# singular.
+# The masking rules and what each masks. A view has the rule's name, in the singular and in ‹›, in
+# place of a masked part.
 MASK_DESCRIPTIONS: dict[str, str] = {
     "dates": "Dates, times of day and ages: 2026-11-17, Tue, 17 Nov 2026 04:25:49 GMT, "
     "2026年11月17日, 4:25 PM, 3 hours ago.",
@@ -32,7 +32,7 @@ MASK_DESCRIPTIONS: dict[str, str] = {
     "uuids": "UUIDs.",
     "tokens": "Random words: hexadecimal digits from 16 on, and mixtures of letters and "
     "digits from 20 on, such as CSRF tokens, nonces and session ids.",
-    "request-ids": "What follows Ray ID, Reference #, Request ID, 请求ID and the like.",
+    "request-ids": "Identifiers after Ray ID, Reference #, Request ID, 请求ID and the like.",
     "cookies": "Values and attributes of Set-Cookie; the name stays.",
     "cache-busters": "Parts of URLs that defeat caches: ?v=123, app.3f2a1b.js.",
     "ips": "IP addresses of versions 4 and 6.",
@@ -45,9 +45,9 @@ MASK_DESCRIPTIONS: dict[str, str] = {
 }
 # Bodies of these media types are compared by type and length only.
 BINARY_TYPES = ("image/", "audio/", "video/", "font/")
-# Enough to find a zero byte, which only UTF-16 and UTF-32 have in text.
+# Bytes in which to look for a zero byte, which text has only in UTF-16 and UTF-32.
 SNIFF_BYTES = 1024
-# Preview: distinct originals shown of each rule, and characters of each.
+# In a preview: distinct originals of each rule, and characters of each.
 MAX_ORIGINALS = 3
 MAX_ORIGINAL_CHARS = 60
 
@@ -65,7 +65,7 @@ class Mask(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MaskedView:
-    """The view of one response, its title unmasked, and what was masked."""
+    """The view of one response, its unmasked title, and the masked parts."""
 
     text: str
     title: str
@@ -95,7 +95,7 @@ class ViewBuilder:
         return texts, titles
 
     def build_masked(self, response: Response) -> MaskedView:
-        """Return the view of one response together with what was masked in it."""
+        """Return the view of one response together with the masked parts."""
         text, title, masks = self._core.masked(self._core_response(response))
         return MaskedView(text, title, tuple(Mask(*mask) for mask in masks))
 
@@ -115,7 +115,7 @@ class ViewBuilder:
 
 @cache
 def _core_views(views: tuple[str, ...], masks: tuple[str, ...]) -> _core.Views:
-    """Return compiled rules; compiling takes a tenth of a second, too long for each file anew."""
+    """Compile the rules once: this takes a tenth of a second, too long for each file."""
     return _core.Views(list(views), list(masks))
 
 
@@ -139,9 +139,9 @@ def utf8_body(response: Response) -> bytes:
 
 
 def features(response: Response, recipe: Recipe | str | os.PathLike[str] = "http") -> list[Feature]:
-    """Return the features of a response under a recipe for HTTP: tokens, counts and weights.
+    """Return the features of a response by a recipe for HTTP: tokens, counts and weights.
 
-    `nd.fingerprint` and `nd.similarity` accept them. Volatile parts are masked as the recipe says.
+    Pass them to `nd.fingerprint` or `nd.similarity`. The recipe sets which parts are masked.
     """
     from neardup.text.features import features as text_features
 
@@ -166,11 +166,11 @@ class MaskCount:
 
 @dataclass(frozen=True, kw_only=True)
 class Preview:
-    """A response as it is compared.
+    """The view of a response, for people to check masks and labels.
 
     id, number  the id of its document, and its number in the file
-    view        its lines, volatile parts as ‹rule›
-    masked      the rule that masked most first
+    view        the text that is compared, masked parts as ‹rule›
+    masked      counts of the rules, the most frequent first
     label       the rule that labels it; None if no rule matches
     """
 

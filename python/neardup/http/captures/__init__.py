@@ -1,8 +1,8 @@
 """Captures: files of HTTP responses, as WARC, HAR, httpx, Burp or raw messages.
 
-Importing this package registers their formats with `neardup.files`: names, endings, and how the
-first bytes of a file tell them apart. `reader` reads captures of any format; a module for each
-format has its parser, imported when such a file is read.
+Importing this package registers their formats with `neardup.files`: names, file extensions, and
+the detection of a format by the first bytes of a file. `reader` reads captures of any format; a
+module for each format has its parser, imported when such a file is read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["burp", "har", "httpx", "raw", "reader", "warc"]
 
-# The format of a capture whose own is found out when it is read.
+# A capture whose actual format is detected when it is read.
 ANY_CAPTURE = "http"
 RAW_MESSAGE = re.compile(
     rb"\s{0,64}(?:HTTP/\d(?:\.\d)?[ \t]+\d{3}(?!\d)|[A-Z][A-Z-]{2,19} \S{1,8192} HTTP/\d)"
@@ -36,7 +36,8 @@ HTTPX_FIELD = re.compile(
 )
 FEROXBUSTER = re.compile(rb'"type"\s*:\s*"(?:response|configuration|statistics|scan)"')
 FFUF = re.compile(rb'\{\s*"(?:commandline"\s*:|input"\s*:\s*\{)')
-# A line longer than the sample cannot be parsed; one of JSON so long holds a body.
+# A JSON line of this length does not fit the sample, so it cannot be parsed; it is taken for httpx,
+# since only a body makes a line so long.
 LONG_LINE_BYTES = 32 << 10
 NO_BODIES = "has no responses in it, only their status and sizes"
 SAVE_BODIES = "save responses with httpx -irr -json, as WARC, or as raw files"
@@ -44,14 +45,14 @@ SAVE_BODIES = "save responses with httpx -irr -json, as WARC, or as raw files"
 
 def read_batches(format_: str, task: Task) -> Iterator[Batch]:
     """Yield the responses of a capture as documents."""
-    # Not before: no job on texts needs the readers.
+    # Imported here, since jobs on texts do not need the readers.
     from neardup.http.captures.reader import read_captures
 
     return read_captures(format_, task)
 
 
 def detect_format(data: bytes) -> str | None:
-    """Return the name of the capture format that the first bytes of a file tell, or None."""
+    """Detect the capture format of a file by its first bytes; return its name, or None."""
     data = data.removeprefix(BOM)
     start = data.lstrip()
     if start.startswith((b"WARC/0.", b"WARC/1.", b"WARC/2.")):
@@ -68,7 +69,7 @@ def detect_format(data: bytes) -> str | None:
         return None
     line = start.partition(b"\n")[0]
     fields = set(HTTPX_FIELD.findall(line))
-    # Some versions sort the columns, so that a long body may come first.
+    # The line may not fit the sample: some versions sort the columns, and a long body comes first.
     if {b"url", b"input"} & fields and len(fields) > 1:
         return "httpx"
     return _detect_by_columns(line)
@@ -87,7 +88,7 @@ def _detect_by_columns(line: bytes) -> str | None:
 
 
 def detect_scanner(data: bytes) -> str | None:
-    """Return the scanner whose results, which have no bodies, a file holds; None for others."""
+    """Return the scanner that wrote a file of results without bodies; None for other files."""
     start = data.removeprefix(BOM).lstrip()
     if not start.startswith((b"{", b"[")):
         return None
@@ -104,7 +105,7 @@ def detect_scanner(data: bytes) -> str | None:
 
 
 def explain_unknown(data: bytes) -> tuple[str, str]:
-    """Return why a file that begins with these bytes is not a capture, and advice."""
+    """Return the reason why a file with these first bytes is not a capture, and advice."""
     if not data.strip():
         return "is empty", ""
     if (scanner := detect_scanner(data)) is not None:
@@ -117,7 +118,7 @@ def explain_unknown(data: bytes) -> tuple[str, str]:
 
 
 def record_hint(record: Mapping[str, Any]) -> str:
-    """Return advice for a JSON record without a text that belongs to a capture, or ""."""
+    """Return advice if a JSON record without a text looks like part of a capture, else ""."""
     if "url" in record and ("status_code" in record or "status-code" in record):
         return "looks like results of httpx: add --as http"
     log = record.get("log")
@@ -133,9 +134,9 @@ def record_hint(record: Mapping[str, Any]) -> str:
 def check_captures(
     captures: Sequence[str], texts: Sequence[str], note: Callable[[str], object]
 ) -> None:
-    """Raise ValueError if some inputs are captures by their names and others are texts.
+    """Raise ValueError if there are texts beside captures; else note that captures are read.
 
-    note  called with a sentence if all are captures
+    captures, texts  paths of inputs, told apart by file name
     """
     if texts:
         raise ValueError(

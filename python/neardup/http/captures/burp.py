@@ -15,20 +15,21 @@ from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.messages import MessageError, Response
 
 CHUNK_BYTES = 1 << 16
-# Bytes without an event of the parser: no tag of Burp is so long.
+# Maximum bytes without an event of the parser; no tag of Burp is so long.
 MAX_TAG_BYTES = 1 << 20
 # Invalid in XML, but Burp writes them where it does not write base64.
 CONTROLS = bytes.maketrans(bytes([*range(9), 11, 12, *range(14, 32)]), b"?" * 29)
 ITEM = re.compile(rb"<item>")
 FIELDS = frozenset({"url", "host", "request", "response", "status", "path", "protocol", "port"})
 FIELD_DEPTH = 3
-# A declared default is added to every element without the attribute. Burp declares fewer than ten,
-# all empty.
+# Limit of all declared default values, since the parser adds them to every element without the
+# attribute. Burp declares fewer than ten, all empty.
 MAX_DEFAULT_CHARS = 1024
 DEFAULT_OVERHEAD = 16
-# Bytes parsed at once after damage, then doubled: bytes after the next damage are parsed in vain.
+# Bytes parsed at a time after damage, then doubled: if the file is damaged again soon, little is
+# parsed twice.
 RESUME_BYTES = 256
-# Burp writes this only where an item begins.
+# The end of one item and the start of the next; inside a field, a sign of damage.
 MERGED = re.compile(r"</item>\s*<item>")
 UNCLOSED = re.compile(r"</response>\s*(?:<comment>[^<]*</comment>\s*)?</item>\s*<item>")
 
@@ -51,10 +52,10 @@ class _Item:
 
 
 class _Items:
-    """A parser that is fed the file; `done` has the items that have ended."""
+    """A push parser: `feed` it the file, take finished items from `done`."""
 
-    def __init__(self, most: int) -> None:
-        self._max_chars = most * 4 // 3 + (1 << 20)
+    def __init__(self, max_body: int) -> None:
+        self._max_chars = max_body * 4 // 3 + (1 << 20)
         self.done: list[_Item] = []
         self.count = 0
         self.base = 0  # position of the parser's first byte in the file
@@ -80,7 +81,7 @@ class _Items:
         parser.CharacterDataHandler = self._text
 
     def resume(self, base: int) -> None:
-        """Start again after damage, at the item that begins at this position."""
+        """Restart the parser after damage, at the item that begins at this position."""
         self._start()
         self._depth, self._field, self.item, self.tag_bytes = 0, "", None, 0
         self._may_hold_items = False
@@ -128,7 +129,7 @@ class _Items:
         elif self._depth == FIELD_DEPTH and self.item is not None and name in FIELDS:
             self._field = name
             is_base64 = attributes.get("base64", "").lower() == "true"
-            # A page may hold an element of this name, where it is not in CDATA.
+            # A page outside of CDATA may have an element named "item".
             self._may_hold_items = name in ("request", "response") and not is_base64
             if name in self.item.fields:
                 self.item.duplicate = name
@@ -169,7 +170,7 @@ class _Items:
 
 
 class _DeclaredError(Exception):
-    """A declaration that no file may have; `kind` is the reason without names."""
+    """A declaration that is refused; `kind` is the reason without names, for grouping."""
 
     def __init__(self, reason: str, kind: str) -> None:
         super().__init__(reason)
@@ -179,8 +180,8 @@ class _DeclaredError(Exception):
 class _BrokenError(Exception):
     """XML that Burp does not write.
 
-    place    its position in the file; the parser itself has moved on to the end of its input
-    is_item  an item begins there, to continue with
+    place    its position in the file; the parser's own position is past it
+    is_item  whether an item begins there, at which parsing can continue
     """
 
     def __init__(self, reason: str, place: int | None = None, *, is_item: bool = False) -> None:
@@ -231,17 +232,19 @@ def _resync(
 ) -> tuple[int, bytes]:
     """Report damage; return the position of the next item and the bytes from there on."""
     code = error.code if isinstance(error, expat.ExpatError) else None
-    why = str(error) if code is None else expat.ErrorString(code)
-    wrong = max(items.base + items.parser.ErrorByteIndex, 0)
+    reason = str(error) if code is None else expat.ErrorString(code)
+    error_at = max(items.base + items.parser.ErrorByteIndex, 0)
     if isinstance(error, _BrokenError) and error.place is not None:
-        wrong = error.place
+        error_at = error.place
     if items.item is None:
-        capture.refuse(None, f"is damaged ({why})", at=wrong, kind="is damaged")
+        capture.refuse(None, f"is damaged ({reason})", at=error_at, kind="is damaged")
     else:
-        capture.refuse(items.count, f"is damaged ({why})", at=items.item.start, kind="is damaged")
+        capture.refuse(
+            items.count, f"is damaged ({reason})", at=items.item.start, kind="is damaged"
+        )
     if isinstance(error, _BrokenError) and error.is_item:
-        return _resync_at(items, wrong, at, data)
-    found = ITEM.search(data, max(0, min(wrong - at, len(data))))
+        return _resync_at(items, error_at, at, data)
+    found = ITEM.search(data, max(0, min(error_at - at, len(data))))
     while found is None:
         tail = data[-len(b"<item>") :]
         at += len(data) - len(tail)
@@ -254,8 +257,8 @@ def _resync(
 
 
 def _resync_at(items: _Items, place: int, at: int, data: bytes) -> tuple[int, bytes]:
-    """Continue with the item at a position: in these bytes, or before them, if its tag was split
-    between chunks."""
+    """Continue with the item at a position, which is before `data` if its tag was split between
+    chunks."""
     if place >= at:
         data = data[place - at :]
     else:
@@ -266,7 +269,7 @@ def _resync_at(items: _Items, place: int, at: int, data: bytes) -> tuple[int, by
 
 
 def _chunks(capture: Capture) -> Iterator[bytes]:
-    """Yield the file as UTF-8 that is valid in XML."""
+    """Yield the file as UTF-8, characters that are invalid in XML replaced."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     is_first = True
     while data := capture.file.read(CHUNK_BYTES):

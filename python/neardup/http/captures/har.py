@@ -1,4 +1,4 @@
-"""HAR 1.2: the responses a browser received, a JSON object with an entry for each request.
+"""HAR 1.2: a JSON object with an entry for each request of a browser and its response.
 
 Entries are parsed one by one, so a file may be larger than memory.
 """
@@ -20,7 +20,7 @@ from neardup.http.messages import (
     Headers,
     MessageError,
     Response,
-    first,
+    header_value,
     too_many_headers,
 )
 
@@ -84,7 +84,7 @@ class _Entries(Values):
 
 
 def read_har(capture: Capture) -> Iterator[CapturedResponse]:
-    """Yield the responses of a file; report where parsing stops."""
+    """Yield the responses of a file; report invalid JSON, at which parsing stops."""
     entries = _Entries(capture.file)
     number = 0
     try:
@@ -124,7 +124,7 @@ def response_of(capture: Capture, entry: Any, number: int) -> Response:
     content = response.get("content")
     content = content if isinstance(content, dict) else {}
     kind = json_string(content.get("mimeType"))
-    if kind not in ("", "x-unknown") and not first(headers, "content-type"):
+    if kind not in ("", "x-unknown") and not header_value(headers, "content-type"):
         headers = (*headers, ("Content-Type", kind))
     body, charset = _body(capture, content, headers, number)
     is_whole = bool(body) or _is_empty(request, status, content, response)
@@ -148,10 +148,10 @@ def response_of(capture: Capture, entry: Any, number: int) -> Response:
 def _object(entry: Any, name: str) -> dict[str, Any]:
     if not isinstance(entry, dict):
         raise BadRecordError(f"not an object but {json_type(entry)}")
-    found = entry.get(name)
-    if not isinstance(found, dict):
+    member = entry.get(name)
+    if not isinstance(member, dict):
         raise BadRecordError(f"has no {name}")
-    return found
+    return member
 
 
 def _is_empty(
@@ -204,4 +204,4 @@ def _body(
     # Browsers decompress bodies, some proxies do not.
     body = capture.body(headers, data, is_framed=False)
     capture.remark(number, *body.remarks)
-    return body.data, body_charset(first(headers, "content-type"), body.data)
+    return body.data, body_charset(header_value(headers, "content-type"), body.data)

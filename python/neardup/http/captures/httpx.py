@@ -10,8 +10,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from neardup.files.reading import batch as document
-from neardup.files.reading.batch import record_too_long
+from neardup.files.reading.batch import decode, file_too_long, record_too_long
 from neardup.files.reading.encodings import UTF8, body_charset
 from neardup.files.reading.formats import STDIN, is_url
 from neardup.files.reading.records import BadRecordError, parse_record
@@ -26,13 +25,13 @@ from neardup.http.messages import (
     MessageError,
     Response,
     ResponseHead,
-    first,
+    header_value,
     parse_headers,
     parse_response_head,
     too_many_headers,
 )
 
-# "HTTP/" in base64: -irrb writes body and headers so.
+# "HTTP/" in base64, in which httpx -irrb writes body and headers.
 BASE64_HEAD = "SFRUUC"
 # POSIX only; elsewhere pipes have no file names.
 NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
@@ -68,7 +67,7 @@ def read_httpx(capture: Capture) -> Iterator[CapturedResponse]:
 
 def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
     """Return the response of a line; report a line that is not UTF-8 and return None."""
-    text = document.decode(line)
+    text = decode(line)
     if not isinstance(text, str):
         capture.task.report(report_not_utf8(capture.task.path, number, text, capture.encoding))
         return None
@@ -85,7 +84,7 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
     ip = json_string(record.get("host_ip")) or _ip(record)
     found = _body(capture, record, head, number, is_base64=is_base64)
     length = _stated_length(record)
-    # Responses of these two statuses have no body, whatever length is stated.
+    # Responses with these two statuses have no body, whatever length is stated.
     is_whole = found is not None or length == 0 or head.status in (204, 304)
     body, charset = found or (b"", UTF8)
     return Response(
@@ -134,7 +133,7 @@ def _extra(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _head(record: Mapping[str, Any]) -> tuple[ResponseHead, bool]:
-    """Return status and headers, from the raw head if there is one, and whether it was base64."""
+    """Return status and headers, from the raw head if present, and whether that was base64."""
     raw = record.get("raw_header")
     is_base64 = isinstance(raw, str) and raw.startswith(BASE64_HEAD)
     status = record.get("status_code", record.get("status-code", 0))
@@ -146,7 +145,7 @@ def _head(record: Mapping[str, Any]) -> tuple[ResponseHead, bool]:
         data = _decode_base64(raw, "raw_header") if is_base64 else raw.encode("utf-8", "replace")
         if data.startswith(b"HTTP/"):
             head = parse_response_head(data)
-            # The raw head may be of another response of a chain of redirects.
+            # The raw head may belong to another response of a chain of redirects.
             return head._replace(status=status or head.status), is_base64
         return ResponseHead(
             status, "", parse_headers(data.decode("utf-8", "replace")), 0
@@ -158,26 +157,26 @@ def _headers(record: Mapping[str, Any]) -> Headers:
     headers = record.get("header") or record.get("headers")
     if isinstance(headers, str):
         return parse_headers(headers)
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     if isinstance(headers, dict):
         for name, value in headers.items():
             # httpx writes content_type for Content-Type.
             name = json_string(name).replace("_", "-")
-            found += [
+            pairs += [
                 (name, json_string(each))
                 for each in (value if isinstance(value, list) else [value])
             ]
-            if len(found) > MAX_HEADERS:
+            if len(pairs) > MAX_HEADERS:
                 raise too_many_headers()
-    names = {name.lower() for name, _ in found}
+    names = {name.lower() for name, _ in pairs}
     for name, column in (
         ("Server", "webserver"),
         ("Content-Type", "content_type"),
         ("Location", "location"),
     ):
         if name.lower() not in names and (value := json_string(record.get(column))):
-            found.append((name, value))
-    return tuple(found)
+            pairs.append((name, value))
+    return tuple(pairs)
 
 
 def _body(
@@ -185,7 +184,7 @@ def _body(
 ) -> tuple[bytes, str] | None:
     """Return the body and its charset; None if the capture has no body."""
     text = record.get("body")
-    content_type = first(head.headers, "content-type")
+    content_type = header_value(head.headers, "content-type")
     if isinstance(text, str) and text:
         if is_base64:
             data = _decode_base64(text, "body")
@@ -197,7 +196,7 @@ def _body(
             raise MessageError(record_too_long(capture.max_body), "too long")
         return data, UTF8
     if isinstance(path := record.get("stored_response_path"), str) and path:
-        stored = _stored(capture, json_string(path), number)
+        stored = _read_stored(capture, json_string(path), number)
         if stored is not None:
             return stored.body, stored.charset
     elif (last := _last_in_chain(record)) is not None:
@@ -226,19 +225,19 @@ def _decode_base64(text: str, column: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise BadRecordError(f"column {column!r} is not base64, as the headers are") from None
+        raise BadRecordError(f"column {column!r} is not base64, although the headers are") from None
 
 
-def _stored(capture: Capture, path: str, number: int) -> Response | None:
-    """Return the response of a file of its own: at its path, or relative to the JSON lines."""
-    for place in _places(capture.task.path, path):
+def _read_stored(capture: Capture, path: str, number: int) -> Response | None:
+    """Read the response that httpx stored in another file; None if the file is not found."""
+    for place in _candidate_paths(capture.task.path, path):
         try:
             data = _read_regular(place, capture.max_body)
         except (OSError, ValueError):
             continue
         if data is None:
             raise MessageError(
-                f"stored_response_path: {document.file_too_long(capture.max_body)}", "too long"
+                f"stored_response_path: {file_too_long(capture.max_body)}", "too long"
             )
         return last_response(capture, data, number)
     capture.remark(
@@ -249,26 +248,27 @@ def _stored(capture: Capture, path: str, number: int) -> Response | None:
     return None
 
 
-def _read_regular(place: str, most: int) -> bytes | None:
-    """Read a regular file; return None if it is longer than `most` bytes."""
+def _read_regular(path: str, max_bytes: int) -> bytes | None:
+    """Read a regular file; return None if it is longer than `max_bytes` bytes."""
     # Opening a pipe would wait for a writer, perhaps for ever.
-    with open(os.open(place, os.O_RDONLY | NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        # Of the open file: the name may be that of another file by now.
+    with open(os.open(path, os.O_RDONLY | NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        # fstat, not stat: the path may point to another file by now.
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", place)
-        # A sparse file costs nothing to store, and much to read.
-        data = file.read(most + 1) if found.st_size <= most else None
-    return None if data is None or len(data) > most else data
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        # Check the size before reading: a sparse file takes no disk space but much time to read.
+        data = file.read(max_bytes + 1) if found.st_size <= max_bytes else None
+    return None if data is None or len(data) > max_bytes else data
 
 
-def _places(source: str, path: str) -> Iterator[str]:
+def _candidate_paths(source: str, path: str) -> Iterator[str]:
+    """Yield the paths at which a stored response may be: relative to `source`, or as written."""
     if source != STDIN and not is_url(source) and not os.path.isabs(path):
         yield os.path.join(os.path.dirname(source), path)
     yield path
     # The folder may have been moved together with the file.
     if source != STDIN and not is_url(source) and os.path.isabs(path):
         parts = path.strip("/").split("/")
-        for take in (4, 3, 2, 1):
-            if len(parts) >= take:
-                yield os.path.join(os.path.dirname(source), *parts[-take:])
+        for count in (4, 3, 2, 1):
+            if len(parts) >= count:
+                yield os.path.join(os.path.dirname(source), *parts[-count:])

@@ -24,16 +24,18 @@ from neardup.http.messages import (
 CHUNK_BYTES = 1 << 17
 # Enough to see whether a message begins.
 LOOKAHEAD_BYTES = 1 << 14
-BEGIN = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+\d{3}(?!\d)|[A-Z][A-Z-]{2,19} \S{1,8192} HTTP/\d")
+MESSAGE_START = re.compile(
+    rb"HTTP/\d(?:\.\d)?[ \t]+\d{3}(?!\d)|[A-Z][A-Z-]{2,19} \S{1,8192} HTTP/\d"
+)
 # A status line in a stored file of httpx.
 STATUS_LINE = re.compile(rb"(?:\A|(?<=\n))HTTP/\d(?:\.\d)?[ \t]+\d{3}(?!\d)")
-# Inside a body without a length only HTTP/1 is searched for: pages may mention HTTP.
-HTTP_1 = b"HTTP/1."
-RESPONSE = re.compile(rb"HTTP/1\.[01][ \t]+\d{3}(?!\d)")
-REQUEST = re.compile(
+# To find the end of a body of unknown length, search only for HTTP/1: pages may mention HTTP.
+HTTP_1_PREFIX = b"HTTP/1."
+HTTP_1_STATUS = re.compile(rb"HTTP/1\.[01][ \t]+\d{3}(?!\d)")
+HTTP_1_REQUEST = re.compile(
     rb"(?:GET|POST|HEAD|PUT|DELETE|OPTIONS|PATCH) \S{1,8192} HTTP/1\.[01][ \t]*\r?\n"
 )
-# httpx writes the URL after a response that it stores.
+# httpx appends the URL to a response that it stores.
 STORED_URL = re.compile(rb"\n\n\n(https?://\S{1,8192})\s*\Z")
 MAX_TAIL_BYTES = 16384
 HOST = re.compile(r"[^/?#]*")
@@ -44,22 +46,22 @@ WRONG_LENGTH = "a wrong Content-Length; the body ends where the next message beg
 def _find_message(data: bytes, start: int) -> int | None:
     """Return the position of the next line that begins a message, after the first line."""
     # Ten times faster than a search by the pattern.
-    at = data.find(HTTP_1, start)
+    at = data.find(HTTP_1_PREFIX, start)
     while at >= 0:
         line = data.rfind(b"\n", max(start - 1, at - LOOKAHEAD_BYTES, 0), at) + 1
-        if line and (RESPONSE if line == at else REQUEST).match(data, line):
+        if line and (HTTP_1_STATUS if line == at else HTTP_1_REQUEST).match(data, line):
             return line
-        at = data.find(HTTP_1, at + 1)
+        at = data.find(HTTP_1_PREFIX, at + 1)
     return None
 
 
 class _Window:
-    """A buffer over the file: filled at the end, dropped in front.
+    """A sliding buffer over the file.
 
-    at  position in the data; bytes before it are no longer needed
+    at  current position in `data`; bytes before it are no longer needed
 
-    A wrong length makes it large, and copying it slow: the front is dropped when more than half is
-    not needed, and the buffer grows by a fraction of its size.
+    A wrong Content-Length makes it large, so copies are rare: the front is dropped only when it is
+    more than half, and the buffer grows by a fraction of its size.
     """
 
     def __init__(self, file: ByteStream) -> None:
@@ -71,11 +73,11 @@ class _Window:
 
     @property
     def place(self) -> int:
-        """The position in the file."""
+        """The current position in the file."""
         return self._dropped + self.at
 
-    def more(self, size: int = 0) -> bool:
-        """Read more; return whether there was more."""
+    def read_more(self, size: int = 0) -> bool:
+        """Read more of the file; return False at its end."""
         size = max(size, CHUNK_BYTES, (len(self.data) - self.at) // 4)
         piece = b"" if self.ended else self._file.read(size)
         self.ended = not piece
@@ -84,7 +86,7 @@ class _Window:
 
     def fill(self, end: int) -> None:
         """Read up to this position in the data, or to the end of the file."""
-        while len(self.data) < end and self.more(end - len(self.data)):
+        while len(self.data) < end and self.read_more(end - len(self.data)):
             pass
 
     def advance(self, at: int) -> None:
@@ -99,7 +101,7 @@ class _Window:
 class _Extent(NamedTuple):
     """The end of a body, and a remark.
 
-    is_certain  chunks or a right Content-Length say so: the body holds nothing else
+    is_certain  whether chunks or a correct Content-Length prove the end
     """
 
     end: int
@@ -108,7 +110,7 @@ class _Extent(NamedTuple):
 
 
 def read_raw(capture: Capture) -> Iterator[CapturedResponse]:
-    """Yield the responses of a file. A request before a response gives its URL."""
+    """Yield the responses of a file, with the URL of the request before each, if there is one."""
     window = _Window(capture.file)
     window.fill(LOOKAHEAD_BYTES)
     if problem := report_compressed(capture.file, window.data):
@@ -129,22 +131,24 @@ def read_raw(capture: Capture) -> Iterator[CapturedResponse]:
             if head is not None:
                 request = head
                 window.advance(
-                    _extent(window, head.headers, head.end, capture.max_body, is_request=True).end
+                    _body_extent(
+                        window, head.headers, head.end, capture.max_body, is_request=True
+                    ).end
                 )
                 continue
         except MessageError as bad:
             capture.refuse(None, f"a request: {bad}", at=window.place, kind=bad.kind)
-            _skip(capture, window, is_reported=True)
+            _skip_to_message(capture, window, is_reported=True)
             continue
-        if BEGIN.match(window.data, window.at) is None:
-            _skip(capture, window)
+        if MESSAGE_START.match(window.data, window.at) is None:
+            _skip_to_message(capture, window)
             continue
         number, start = number + 1, window.place
         try:
             found, end = _message(capture, window, number, request)
         except MessageError as bad:
             capture.refuse(number, str(bad), at=start, kind=bad.kind)
-            _skip(capture, window, is_reported=True)
+            _skip_to_message(capture, window, is_reported=True)
         else:
             yield CapturedResponse(found, number, start, start + end - window.at)
             window.advance(end)
@@ -152,12 +156,12 @@ def read_raw(capture: Capture) -> Iterator[CapturedResponse]:
 
 
 def last_response(capture: Capture, data: bytes, number: int) -> Response:
-    """Return the last message in a file stored by httpx: those before it are redirects."""
+    """Return the last response in a file stored by httpx, after any redirects."""
     start = _find_status_line(data, 0)
     if start is None:
         raise MessageError("the stored response is not an HTTP message", "not an HTTP message")
     head = parse_response_head(data, start)
-    # Redirects of a chain have no bodies that could hold a message.
+    # The redirects before it have no bodies in which a status line could be found.
     while 300 <= head.status < 400 and not _ends_with_data(head, data, capture.max_body):
         if (start := _find_status_line(data, head.end)) is None:
             break
@@ -179,10 +183,10 @@ def _find_status_line(data: bytes, start: int) -> int | None:
     return None
 
 
-def _ends_with_data(head: ResponseHead, data: bytes, most: int) -> bool:
-    """Return whether chunks or Content-Length say that the body ends with the data."""
+def _ends_with_data(head: ResponseHead, data: bytes, max_body: int) -> bool:
+    """Return whether the body ends with the data, by its chunks or Content-Length."""
     if is_chunked(head.headers):
-        found = parse_chunks(data, most, head.end, is_kept=False)
+        found = parse_chunks(data, max_body, head.end, keep_data=False)
         return found.is_whole and found.end == len(data)
     return content_length(head.headers) == len(data) - head.end
 
@@ -196,10 +200,10 @@ def _message(
     is_bodiless = head.status in (204, 304) or head.status < 200
     if is_bodiless or (request is not None and request.method == "HEAD"):
         extent = _Extent(head.end)
-        if BEGIN.match(window.data, _skip_blank(window.data, head.end)) is None:
-            extent = _extent(window, head.headers, head.end, capture.max_body)
+        if MESSAGE_START.match(window.data, _skip_blank(window.data, head.end)) is None:
+            extent = _body_extent(window, head.headers, head.end, capture.max_body)
     else:
-        extent = _extent(window, head.headers, head.end, capture.max_body)
+        extent = _body_extent(window, head.headers, head.end, capture.max_body)
     body = window.data[head.end : extent.end]
     end = extent.end
     if window.ended and extent.end == len(window.data):
@@ -213,7 +217,7 @@ def _message(
 
 
 def _split_url(body: bytes, request: RequestHead | None) -> tuple[bytes, str]:
-    """Split the URL that httpx appends off a body; without one, return that of the request."""
+    """Split a body and the URL that httpx appends; without one, return the request's URL."""
     found = STORED_URL.search(body, max(0, len(body) - MAX_TAIL_BYTES))
     if found is None or not (url := _stored_url(found, request)):
         return body, "" if request is None else request.url
@@ -223,20 +227,20 @@ def _split_url(body: bytes, request: RequestHead | None) -> tuple[bytes, str]:
 def _stored_url(found: re.Match[bytes], request: RequestHead | None) -> str:
     """Return the URL after a response; "" if it contradicts the request before the response.
 
-    A page may end in any URL, and must not choose its own. If both agree, the one after the
-    response is better: it has the scheme.
+    A page could end with any URL, and so forge its own. If both agree, prefer the URL after the
+    response: it has the scheme.
     """
     url = found[1].decode("utf-8", "replace")
     return url if request is None or _host_and_target(url) == _host_and_target(request.url) else ""
 
 
 def _host_and_target(url: str) -> tuple[str, str]:
-    """Return host and target of a URL."""
+    """Return the host of a URL, without the default port, and its target."""
     scheme, _, rest = url.partition("://")
     parts = HOST.match(rest)
     host = "" if parts is None else parts[0]
-    usual = ":443" if scheme.lower() == "https" else ":80"
-    return host.lower().removesuffix(usual), rest[len(host) :] or "/"
+    default_port = ":443" if scheme.lower() == "https" else ":80"
+    return host.lower().removesuffix(default_port), rest[len(host) :] or "/"
 
 
 def _skip_blank(data: bytes, at: int) -> int:
@@ -244,16 +248,16 @@ def _skip_blank(data: bytes, at: int) -> int:
     return at if found is None else found.end()
 
 
-def _extent(
-    window: _Window, headers: Headers, start: int, most: int, *, is_request: bool = False
+def _body_extent(
+    window: _Window, headers: Headers, start: int, max_body: int, *, is_request: bool = False
 ) -> _Extent:
-    """Return the end of the body at `start`: as chunks or Content-Length say, if a message begins
-    there or the file ends; else where the next message begins."""
+    """Find the end of the body at `start`: by chunks or Content-Length, if a message begins or the
+    file ends there; else the start of the next message."""
     size = content_length(headers)
     if is_chunked(headers):
-        if (end := _chunks_end(window, start, most)) is not None and _may_end(window, end):
+        if (end := _chunks_end(window, start, max_body)) is not None and _may_end(window, end):
             return _Extent(end, is_certain=True)
-    elif size is not None and size <= most:
+    elif size is not None and size <= max_body:
         window.fill(start + size + LOOKAHEAD_BYTES)
         if len(window.data) < start + size:
             # Truncated, unless another message begins before that.
@@ -263,16 +267,16 @@ def _extent(
             return _Extent(start + size, is_certain=True)
     elif is_request and size is None:
         return _Extent(start)
-    return _extent_to_next(window, start, most, WRONG_LENGTH if size is not None else "")
+    return _extent_to_next(window, start, max_body, WRONG_LENGTH if size is not None else "")
 
 
-def _chunks_end(window: _Window, start: int, most: int) -> int | None:
+def _chunks_end(window: _Window, start: int, max_body: int) -> int | None:
     """Return the end of the chunks; None if they are invalid."""
     while True:
-        found = parse_chunks(window.data, most, start, is_kept=False)
+        found = parse_chunks(window.data, max_body, start, keep_data=False)
         if found.is_whole:
             return found.end
-        if found.end < len(window.data) or not window.more(len(window.data)):
+        if found.end < len(window.data) or not window.read_more(len(window.data)):
             return None
 
 
@@ -282,28 +286,30 @@ def _may_end(window: _Window, end: int) -> bool:
     at = _skip_blank(window.data, end)
     if at >= len(window.data):
         return True
-    return BEGIN.match(window.data, at) is not None or bool(STORED_URL.match(window.data, end))
+    return MESSAGE_START.match(window.data, at) is not None or bool(
+        STORED_URL.match(window.data, end)
+    )
 
 
-def _extent_to_next(window: _Window, start: int, most: int, remark: str) -> _Extent:
+def _extent_to_next(window: _Window, start: int, max_body: int, remark: str) -> _Extent:
     at = start
     while True:
         if (found := _find_message(window.data, at)) is not None:
             return _Extent(found, remark)
-        if len(window.data) - start > most:
-            raise body_too_long(most)
+        if len(window.data) - start > max_body:
+            raise body_too_long(max_body)
         at = max(start, len(window.data) - LOOKAHEAD_BYTES)
-        if not window.more(len(window.data)):
+        if not window.read_more(len(window.data)):
             return _Extent(len(window.data), remark)
 
 
-def _skip(capture: Capture, window: _Window, *, is_reported: bool = False) -> None:
+def _skip_to_message(capture: Capture, window: _Window, *, is_reported: bool = False) -> None:
     """Skip to the next message, and report the bytes before it."""
     start, ahead = window.place, 1
     while (found := _find_message(window.data, window.at + ahead)) is None:
         window.advance(max(window.at, len(window.data) - LOOKAHEAD_BYTES))
         ahead = 0 if window.place > start else 1
-        if not window.more():
+        if not window.read_more():
             window.advance(len(window.data))
             break
     else:

@@ -1,8 +1,8 @@
 """Reading a capture: responses one by one, or as documents in batches.
 
-Each format has a reader: a function that takes a `Capture`, yields a `CapturedResponse` for each
-response, reports what cannot be read and continues. `read_responses` yields the responses of any
-capture, `read_captures` batches of their views and columns.
+Each format has a reader: a function that takes a `Capture` and yields a `CapturedResponse` for each
+response; it reports an unreadable record and continues. `read_responses` yields the responses of
+any capture, `read_captures` yields batches of their views and columns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from neardup.http.messages import (
     MessageError,
     Response,
     ResponseHead,
-    first,
+    header_value,
     parse_response_head,
 )
 from neardup.text.views import MASKS, VIEWS, Viewing
@@ -43,7 +43,7 @@ from neardup.text.views import MASKS, VIEWS, Viewing
 if TYPE_CHECKING:
     from neardup.http.views import ViewBuilder
 
-# Bytes that a response counts in a batch beside its body.
+# Counted for each response, beside its body, towards the size of a batch.
 RESPONSE_OVERHEAD_BYTES = 512
 
 
@@ -59,8 +59,8 @@ class CapturedResponse(NamedTuple):
 class Capture:
     """A file being read: its bytes, its limits, and where problems and notes go.
 
-    file      None for an endless stream, whose lines come from elsewhere
-    max_body  bytes that a decompressed body may have
+    file      None for an endless stream: its caller passes lines one by one
+    max_body  maximum size of a decompressed body in bytes
     """
 
     def __init__(self, task: Task, file: ByteStream | None = None) -> None:
@@ -79,7 +79,7 @@ class Capture:
 
     @property
     def encoding(self) -> str | None:
-        """The encoding that the file was converted from to UTF-8; None if it was not."""
+        """The encoding from which the file was converted to UTF-8; None if it was not."""
         return None if self._file is None else self._file.encoding
 
     def refuse(
@@ -91,9 +91,9 @@ class Capture:
         kind: str = "",
         hint: str = "",
     ) -> None:
-        """Report a record that gives no response.
+        """Report a record without a readable response.
 
-        at  its first byte in the decompressed file
+        at  its position in the decompressed file
         """
         place = "" if at is None else f", at byte {at:,}"
         self.task.report(
@@ -105,41 +105,41 @@ class Capture:
     def remark(self, number: int, *remarks: str) -> None:
         """Count responses with a peculiarity, such as "folded headers"; see `note_remarks`."""
         for each in remarks:
-            count, seen = self._remarks.get(each, (0, number))
-            self._remarks[each] = (count + 1, seen)
+            count, first_number = self._remarks.get(each, (0, number))
+            self._remarks[each] = (count + 1, first_number)
 
     def note_remarks(self) -> None:
         """Write a note for each kind of remark, with its count."""
-        for each, (count, seen) in self._remarks.items():
-            have = f"1 response has {each} (number {seen})"
+        for each, (count, first_number) in self._remarks.items():
+            sentence = f"1 response has {each} (number {first_number})"
             if count > 1:
-                have = f"{count:,} responses have {each} (the first is number {seen})"
-            self.task.note(f"{self.source}: {have}")
+                sentence = f"{count:,} responses have {each} (the first is number {first_number})"
+            self.task.note(f"{self.source}: {sentence}")
         self._remarks.clear()
 
     def parse_message(
         self, data: bytes, number: int, *, url: str = "", ip: str = "", is_framed: bool = True
     ) -> Response:
-        """Return the response that the bytes are, or raise MessageError."""
+        """Parse the bytes of a response, or raise MessageError."""
         head = parse_response_head(data)
         return self.response(head, data[head.end :], number, url=url, ip=ip, is_framed=is_framed)
 
     def body(self, headers: Headers, data: bytes, *, is_framed: bool = True) -> Body:
         """Return the decoded body, or raise MessageError.
 
-        A body that is too long costs the time to find out. A file of many such is stopped: the
-        bytes that decompression adds have the limit of a compressed file.
+        Decompression bombs: a body that is too long still takes time to decompress. So the bytes
+        that decompression adds in a file have a limit too, the one of a compressed file.
         """
         try:
-            found = decode_body(headers, data, self.max_body, is_framed=is_framed)
-        except MessageError as bad:
-            self._count_decompressed(self.max_body - len(data) if bad.kind == TOO_LONG else 0)
+            body = decode_body(headers, data, self.max_body, is_framed=is_framed)
+        except MessageError as error:
+            self._count_decompressed(self.max_body - len(data) if error.kind == TOO_LONG else 0)
             raise
-        self._count_decompressed(len(found.data) - len(data))
-        return found
+        self._count_decompressed(len(body.data) - len(data))
+        return body
 
     def _count_decompressed(self, count: int) -> None:
-        # A stream may run for months: its sum says nothing.
+        # No limit for an endless stream, which may run for months.
         if self._file is None or count <= 0:
             return
         self._decompressed += count
@@ -161,7 +161,7 @@ class Capture:
         ip: str = "",
         is_framed: bool = True,
     ) -> Response:
-        """Return a response with this head and the bytes of its body as they were sent."""
+        """Return a response with this head; `data` is the body as sent."""
         body = self.body(head.headers, data, is_framed=is_framed)
         if head.remarks or body.remarks:
             self.remark(number, *head.remarks, *body.remarks)
@@ -171,7 +171,7 @@ class Capture:
             reason=head.reason,
             headers=head.headers,
             body=body.data,
-            charset=body_charset(first(head.headers, "content-type"), body.data),
+            charset=body_charset(header_value(head.headers, "content-type"), body.data),
             ip=ip,
             length=len(body.data),
         )
@@ -208,7 +208,7 @@ def reader_of(format_: str) -> Reader:
 
 
 def read_any(capture: Capture) -> Iterator[CapturedResponse]:
-    """Read a capture whose format its first bytes tell; report it if they tell none."""
+    """Read a capture of any format, detected by its first bytes; report an unknown format."""
     data = capture.file.peek(SAMPLE)
     format_ = detect_format(data)
     if format_ is None:
@@ -219,7 +219,7 @@ def read_any(capture: Capture) -> Iterator[CapturedResponse]:
 
 
 def read_responses(task: Task) -> Iterator[CapturedResponse]:
-    """Yield the responses of a file one by one, without their views."""
+    """Yield the responses of a file one by one, without building views."""
     format_ = capture_by_name(task.path) or ANY_CAPTURE
     with open_task(task) as file:
         capture = Capture(task, file)
@@ -233,15 +233,15 @@ def read_responses(task: Task) -> Iterator[CapturedResponse]:
 def read_captures(format_: str, task: Task) -> Iterator[Batch]:
     """Yield the responses of a file as documents.
 
-    Views are built without the GIL, on threads of their own, while more is read.
+    Views are built in background threads, without the GIL, while this thread reads on.
     """
     builder = _BatchBuilder(task)
     with open_task(task) as file:
         capture = Capture(task, file)
-        groups = _groups(reader_of(format_)(capture), capture)
+        groups = _group_responses(reader_of(format_)(capture), capture)
         first_groups = list(islice(groups, 2))
-        # Most raw messages are files of their own, not worth threads; and two batches at a time
-        # would take more cores than `threads` allows.
+        # A file of one batch, such as one raw message, is not worth threads; and building two
+        # batches at a time would use more cores than `threads` allows.
         if len(first_groups) < 2 or task.reading.threads is not None:
             batches: Iterator[Batch] = map(builder.build, chain(first_groups, groups))
         else:
@@ -252,10 +252,10 @@ def read_captures(format_: str, task: Task) -> Iterator[Batch]:
         capture.note_remarks()
 
 
-def _groups(
+def _group_responses(
     responses: Iterable[CapturedResponse], capture: Capture
 ) -> Iterator[list[CapturedResponse]]:
-    """Yield responses by the batch. Damage ends them; the responses before it are good."""
+    """Group responses by size. Damage ends the file; the responses before it are yielded."""
     group: list[CapturedResponse] = []
     size = 0
     try:
@@ -284,12 +284,12 @@ def _view_builder(viewing: Viewing, threads: int | None) -> ViewBuilder:
 
 
 class _BatchBuilder:
-    """Builds batches, each on any thread."""
+    """Builds batches; thread-safe."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
         self._source = name_of(task.path)
-        # Without a recipe for HTTP all views are shown, with all masks.
+        # Without a recipe for HTTP, use all views and all masks.
         self._viewing = task.reading.viewing or Viewing(VIEWS, MASKS)
         self._views = _view_builder(self._viewing, task.reading.threads)
 
@@ -336,7 +336,7 @@ class _BatchBuilder:
 
 
 def json_string(value: object) -> str:
-    """Return a string of JSON as valid Unicode, lone surrogates replaced; "" if it is no string."""
+    """Return a JSON string with lone surrogates replaced; "" for any other value."""
     if not isinstance(value, str):
         return ""
     return value if value.isascii() else value.encode("utf-8", "replace").decode()

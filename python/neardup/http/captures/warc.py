@@ -1,7 +1,7 @@
 """WARC, also compressed record by record: the responses of a crawl.
 
-FastWARC splits the decompressed file into records. After an invalid record reading continues at
-the next line that begins a record.
+FastWARC splits the decompressed file into records. After an invalid record, reading continues at
+the next line that begins a record. Positions are bytes in the decompressed file.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ RECORD_START = re.compile(
     rb"(?:\A|(?<=\n))WARC/[012]\.\d\d?\r?\n|WARC/[012]\.\d\d?\r?\n(?=WARC-|Content-)"
 )
 MAX_START_BYTES = 20
-END = re.compile(rb"\r?\n\r?\n")
-LENGTH = re.compile(rb"(?i)\ncontent-length:[ \t]*(\d{1,15})[ \t]*\r?\n")
+HEAD_END = re.compile(rb"\r?\n\r?\n")
+CONTENT_LENGTH = re.compile(rb"(?i)\ncontent-length:[ \t]*(\d{1,15})[ \t]*\r?\n")
 CHUNK_BYTES = 1 << 20
+ENDS_INSIDE = "the file ends inside a record"
 # Types of records to read; requests, metadata and warcinfo are skipped.
 RECORD_TYPES = (
     "response",
@@ -51,11 +52,8 @@ def _find_record(data: bytes, start: int = 0) -> int | None:
     return None
 
 
-ENDS_INSIDE = "the file ends inside a record"
-
-
 class _Record(NamedTuple):
-    """A record that may be a response: its number, position, headers and block."""
+    """A record that may be a response. `size` is its Content-Length, `data` its block."""
 
     number: int
     start: int
@@ -69,9 +67,10 @@ class _Record(NamedTuple):
 
 
 class _Stream:
-    """The decompressed file as FastWARC reads it; bytes since `drop_before` can be read again.
+    """A stream for FastWARC over the decompressed file, which can go back to held bytes.
 
-    It never raises: an error is kept in `failure`, and looks like the end of the file.
+    It holds all bytes since `drop_before`. `read` never raises: it stores an error in `failure`
+    and returns b"", as at the end of the file.
     """
 
     def __init__(self, file: ByteStream) -> None:
@@ -94,7 +93,7 @@ class _Stream:
         try:
             data = self._file.read(size)
         except BaseException as error:
-            # FastWARC is on the stack; `read_warc` raises it afterwards.
+            # It must not pass through FastWARC; `read_warc` raises it afterwards.
             self.failure = error
             return b""
         if data:
@@ -131,7 +130,7 @@ class _Stream:
         base = self._at
         while piece := self.read(CHUNK_BYTES):
             data = rest + piece
-            # The first byte was searched; it may be the line end before a record.
+            # Byte 0 was searched before; it is here as the line end before a record.
             found = _find_record(data, 0 if base == position else 1)
             if found is not None:
                 self.seek(base + found)
@@ -150,7 +149,7 @@ def _fastwarc() -> Any:
 
 
 def read_warc(capture: Capture) -> Iterator[CapturedResponse]:
-    """Yield the responses of a file, and resources as responses without a head."""
+    """Yield the responses of a file; `resource` records become responses without a head."""
     try:
         warc = _fastwarc()
     except UnreadableDocumentError as why:
@@ -198,20 +197,20 @@ def _response(capture: Capture, record: _Record) -> Response:
 
 
 class _Records:
-    """The records of a file that may be responses; `end` is the end of the one yielded last.
+    """Iterates over the records that may be responses; `end` is the end of the last one yielded.
 
-    A record is yielded when the next one, or the end of the file, follows where it should: only
-    then its length is known to be right.
+    A record is yielded only after the next record, or the end of the file, was found where it
+    should be: this proves that its Content-Length is right.
     """
 
     def __init__(self, capture: Capture, warc: Any) -> None:
         self._capture = capture
         self._warc = warc
         self._stream = _Stream(capture.file)
-        self._most = capture.max_body + MAX_HEAD_BYTES
+        self._max_size = capture.max_body + MAX_HEAD_BYTES
         self._count = 0
         self._revisits = 0
-        self._foreign = 0
+        self._non_http = 0
         self.end = 0
 
     @property
@@ -219,7 +218,7 @@ class _Records:
         return self._stream.failure
 
     def note_skipped(self) -> None:
-        """Write notes on skipped records that a user may look for."""
+        """Write notes on the numbers of skipped records."""
         for count, (one, many), what in (
             (
                 self._revisits,
@@ -227,7 +226,7 @@ class _Records:
                 " a page without its body",
             ),
             (
-                self._foreign,
+                self._non_http,
                 ("record of a response that is", "records of responses that are"),
                 " not HTTP, such as DNS",
             ),
@@ -239,16 +238,16 @@ class _Records:
     def __iter__(self) -> Iterator[_Record]:
         start: int | None = 0
         while start is not None:
-            start = yield from self._run(start)
+            start = yield from self._read_run(start)
 
-    def _run(self, start: int) -> Generator[_Record, None, int | None]:
-        """Yield records as long as each begins where the last one ends; return the position to
-        continue at, None at the end."""
+    def _read_run(self, start: int) -> Generator[_Record, None, int | None]:
+        """Yield records while each begins where the last one ends; return the position to continue
+        at after invalid bytes, None at the end of the file."""
         kinds = self._warc.WarcRecordType
         # The values of this enum are not hashable.
         wanted = {int(getattr(kinds, name)): name for name in RECORD_TYPES}
         stream, expected, place = self._stream, start, start
-        before: _Record | None = None
+        previous: _Record | None = None
         iterator: Any = None
         while True:
             try:
@@ -264,30 +263,30 @@ class _Records:
                 if found is not None:
                     place = found.stream_pos
             except Exception:
-                return (yield from self._resync(before, expected))
+                return (yield from self._resync(previous, expected))
             except BaseException as error:
-                # A panic in FastWARC, which is written in Rust, costs one record only.
+                # FastWARC is written in Rust; a panic there loses only one record.
                 if type(error).__name__ != "PanicException":
                     raise
-                return (yield from self._resync(before, expected))
-            cut = self._truncated_record(place) if found is None else None
-            if before is not None:
-                if found is None and len(before.data) < before.size:
-                    return (yield from self._resync(before, expected))
-                if cut == before.start:
-                    self._capture.refuse(before.number, ENDS_INSIDE, at=cut)
+                return (yield from self._resync(previous, expected))
+            truncated_at = self._truncated_record(place) if found is None else None
+            if previous is not None:
+                if found is None and len(previous.data) < previous.size:
+                    return (yield from self._resync(previous, expected))
+                if truncated_at == previous.start:
+                    self._capture.refuse(previous.number, ENDS_INSIDE, at=truncated_at)
                     return None
                 self.end = stream.tell() if found is None else place
-                yield before
-                before = None
+                yield previous
+                previous = None
             if found is None:
-                if cut is not None:
-                    self._capture.refuse(None, ENDS_INSIDE, at=cut)
+                if truncated_at is not None:
+                    self._capture.refuse(None, ENDS_INSIDE, at=truncated_at)
                 return None
             stream.drop_before(place)
             kind = wanted.get(int(found.record_type))
             size = found.content_length
-            if size > self._most:
+            if size > self._max_size:
                 if kind is not None:
                     self._count += 1
                     reason = record_too_long(self._capture.max_body)
@@ -297,7 +296,7 @@ class _Records:
                 expected = place + MAX_START_BYTES
                 continue
             try:
-                before = self._read(found, kind, place)
+                previous = self._read(found, kind, place)
             except Exception:
                 return (yield from self._resync(None, place + MAX_START_BYTES))
             expected = place + MAX_START_BYTES
@@ -308,10 +307,10 @@ class _Records:
         place  the start of the last record that was found
         """
         data = self._stream.held_from(place)
-        head = END.search(data)
+        head = HEAD_END.search(data)
         if head is None:
             return place if data.strip() else None
-        length = LENGTH.search(data[: head.end()])
+        length = CONTENT_LENGTH.search(data[: head.end()])
         size = head.end() + (0 if length is None else int(length[1]))
         if len(data) < size:
             return place
@@ -324,7 +323,7 @@ class _Records:
             self._revisits += 1
             return None
         if kind == "response" and content_type and "http" not in content_type.lower():
-            self._foreign += 1
+            self._non_http += 1
             return None
         self._count += 1
         if kind in ("continuation", "unknown", "no_type"):
@@ -346,41 +345,42 @@ class _Records:
         )
 
     def _resync(
-        self, before: _Record | None, expected: int
+        self, previous: _Record | None, expected: int
     ) -> Generator[_Record, None, int | None]:
         """Yield or report the record before invalid bytes; return the position to continue at."""
         capture, stream = self._capture, self._stream
-        if before is None:
-            after = stream.seek_record(expected)
-            end = stream.tell() if after is None else after
+        if previous is None:
+            next_start = stream.seek_record(expected)
+            end = stream.tell() if next_start is None else next_start
             if end > expected + MAX_START_BYTES:
                 capture.refuse(None, f"{end - expected:,} bytes are not a WARC record", at=expected)
-            return after
-        inner = _find_record(before.data, 1)
-        is_cut = len(before.data) < before.size
-        if inner is not None:
+            return next_start
+        nested_at = _find_record(previous.data, 1)
+        is_truncated = len(previous.data) < previous.size
+        if nested_at is not None:
             capture.refuse(
-                before.number,
-                f"its Content-Length of {before.size:,} is wrong: another record begins inside it",
-                at=before.start,
+                previous.number,
+                f"its Content-Length of {previous.size:,} is wrong: another record begins inside "
+                "it",
+                at=previous.start,
                 kind="its Content-Length is wrong",
             )
-            return stream.seek_record(before.start + MAX_START_BYTES)
-        if is_cut:
+            return stream.seek_record(previous.start + MAX_START_BYTES)
+        if is_truncated:
             capture.refuse(
-                before.number,
-                f"is truncated: {len(before.data):,} of {before.size:,} bytes are there",
-                at=before.start,
+                previous.number,
+                f"is truncated: {len(previous.data):,} of {previous.size:,} bytes are there",
+                at=previous.start,
                 kind="is truncated",
             )
             return None
-        after = stream.seek_record(before.start + MAX_START_BYTES)
-        self.end = stream.tell() if after is None else after
+        next_start = stream.seek_record(previous.start + MAX_START_BYTES)
+        self.end = stream.tell() if next_start is None else next_start
         capture.refuse(
             None,
-            f"record {before.number} is not followed by a WARC record; its length may be wrong",
-            at=before.start,
+            f"record {previous.number} is not followed by a WARC record; its length may be wrong",
+            at=previous.start,
             kind="not followed by a WARC record",
         )
-        yield before
-        return after
+        yield previous
+        return next_start
