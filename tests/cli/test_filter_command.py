@@ -259,9 +259,7 @@ def test_an_input_that_does_not_wait_is_waited_for() -> None:
     with (
         open(writer, "wb", buffering=0) as sink,
         subprocess.Popen(
-            [sys.executable, "-m", "neardup", "filter", "-q"],
-            stdin=reader,
-            stdout=subprocess.PIPE,
+            [sys.executable, "-m", "neardup", "filter", "-q"], stdin=reader, stdout=subprocess.PIPE
         ) as process,
     ):
         os.close(reader)

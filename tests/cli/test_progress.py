@@ -10,11 +10,7 @@ from neardup.cli.console import _counts
 
 @pytest.mark.parametrize(
     ("total", "done", "expected"),
-    [
-        (103_120, 0, "0 of 103,120 pairs"),
-        (103_120, 8192, "8,192 of 103,120 pairs"),
-        (None, 0, ""),
-    ],
+    [(103_120, 0, "0 of 103,120 pairs"), (103_120, 8192, "8,192 of 103,120 pairs"), (None, 0, "")],
 )
 def test_counts_have_an_end_where_it_is_known(total: int | None, done: int, expected: str) -> None:
     bar = Bar()

@@ -72,10 +72,7 @@ OPTIONS = {
     "explain": ("[FILE]", f"{RECIPE} --text --json"),
     "recipes": ("[NAME]", "--json"),
     "completion": ("bash|zsh|fish", ""),
-    "index create": (
-        "COLLECTION",
-        f"{RECIPE} {PRINTED} --as --no-mask --no-text --search --runs",
-    ),
+    "index create": ("COLLECTION", f"{RECIPE} {PRINTED} --as --no-mask --no-text --search --runs"),
     "index add": (
         "COLLECTION INPUT...",
         f"{NEAR} {READING} {PRINTED} --as --unless-duplicate --duplicates --no-guard --no-metadata",

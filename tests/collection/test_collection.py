@@ -74,10 +74,7 @@ def test_tables(path: Path) -> None:
         ),
         ([("a", None)], r"the text of documents\[0\] is None"),
         ([{"id": "a"}], r"documents\[0\] has no 'text'"),
-        (
-            [("a", "x"), ("b", "x"), ("a", "y")],
-            r"'a' occurs twice, in documents\[0\] and .*\[2\]",
-        ),
+        ([("a", "x"), ("b", "x"), ("a", "y")], r"'a' occurs twice, in documents\[0\] and .*\[2\]"),
         ([("a", "x", "meta")], r"the metadata of documents\[0\] is 'meta'"),
         ([("a", "x", 0)], r"the metadata of documents\[0\] is 0; it must be a dict, or None"),
         ([("a", "x", "")], r"the metadata of documents\[0\] is ''"),

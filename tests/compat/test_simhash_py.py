@@ -14,13 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.timing import assert_linear
-from neardup.compat.simhash_py import (
-    compute,
-    find_all,
-    num_differing_bits,
-    shingle,
-    unsigned_hash,
-)
+from neardup.compat.simhash_py import compute, find_all, num_differing_bits, shingle, unsigned_hash
 
 hashes = st.integers(0, 2**64 - 1)
 

@@ -13,13 +13,7 @@ from pathlib import Path
 def run_alone(code: str, *, before: str = "", seconds: float = 60) -> str:
     """Run `before` and `code` in a new interpreter; return what they print."""
     done = subprocess.run(
-        [
-            sys.executable,
-            "-W",
-            "ignore::DeprecationWarning",
-            "-c",
-            before + textwrap.dedent(code),
-        ],
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", before + textwrap.dedent(code)],
         capture_output=True,
         text=True,
         timeout=seconds,

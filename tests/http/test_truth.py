@@ -16,12 +16,7 @@ from hypothesis import strategies as st
 from helpers import made_captures
 from helpers.capture_files import head
 from helpers.made_captures import FORMATS, Made, made
-from helpers.made_captures.agreement import (
-    Agreement,
-    agreement,
-    httpx_clusters,
-    httpx_fingerprint,
-)
+from helpers.made_captures.agreement import Agreement, agreement, httpx_clusters, httpx_fingerprint
 from neardup import cli
 
 # Adjusted Rand index at defaults, as the issue asks for it.

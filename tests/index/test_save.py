@@ -9,13 +9,7 @@ import pytest
 import xxhash
 
 import neardup as nd
-from reference.neighbours import (
-    WIDTHS,
-    check_answers,
-    clustered,
-    filled,
-    same,
-)
+from reference.neighbours import WIDTHS, check_answers, clustered, filled, same
 
 TEXTS = ["the cat sat on the mat", "", "the cat sat on a mat", "ice cream for all of us", "?!"]
 

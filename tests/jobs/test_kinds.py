@@ -111,9 +111,7 @@ def test_cells_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
     capture = httpx_captures.write(tmp_path / "scan.jsonl", rows)
     for guard, mark in ((True, "'"), (False, "")):
         jobs.cluster(
-            [str(capture)],
-            tmp_path / "out.csv",
-            options(kinds=tmp_path / "kinds.csv", guard=guard),
+            [str(capture)], tmp_path / "out.csv", options(kinds=tmp_path / "kinds.csv", guard=guard)
         )
         for name in ("out.csv", "kinds.csv"):
             with (tmp_path / name).open(newline="") as file:

@@ -91,9 +91,7 @@ def test_only_folders_of_jobs_of_this_machine_are_removed(tmp_path: Path) -> Non
     assert names(tmp_path / ".neardup-with-something-else") == ["lock", "notes.txt"]
 
 
-def test_old_partial_files_without_a_writer_are_removed(
-    tmp_path: Path,
-) -> None:
+def test_old_partial_files_without_a_writer_are_removed(tmp_path: Path) -> None:
     from neardup.files import writing
 
     old, new = write(tmp_path / ".neardup-old"), write(tmp_path / ".neardup-new")

@@ -312,9 +312,7 @@ def test_texts_that_are_nearly_all_alike() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    texts=corpora(),
-    similarity=st.sampled_from([0.5, 0.8, 0.9]),
-    keep=st.sampled_from(KEEPS[:3]),
+    texts=corpora(), similarity=st.sampled_from([0.5, 0.8, 0.9]), keep=st.sampled_from(KEEPS[:3])
 )
 # The first of equal texts in the order of keeping may be the later row.
 @example(texts=["one two three", "one, two, three!"], similarity=0.9, keep="longest")

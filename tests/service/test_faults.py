@@ -109,9 +109,7 @@ def test_a_body_that_trickles_is_refused_with_408(serve: Callable[..., str]) -> 
     assert is_well(url)
 
 
-def test_lines_that_stop_coming_are_answered_as_far_as_they_came(
-    serve: Callable[..., str],
-) -> None:
+def test_lines_that_stop_coming_are_answered_as_far_as_they_came(serve: Callable[..., str]) -> None:
     url = serve(body_seconds=0.5)
     head = POST.replace(b"application/json", b"application/x-ndjson")
     with connected(url) as made:
@@ -185,9 +183,7 @@ def test_closed_connections_do_not_affect_others(served: str) -> None:
     assert is_well(served)
 
 
-def test_a_half_closed_connection_gets_no_response_and_leaks_nothing(
-    served: str,
-) -> None:
+def test_a_half_closed_connection_gets_no_response_and_leaks_nothing(served: str) -> None:
     """As hyper does unless it is told otherwise, and Granian has no setting to tell it. What was
     asked may be done all the same."""
     body = b'{"id": "half", "text": "closed"}'

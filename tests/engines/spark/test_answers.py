@@ -69,9 +69,7 @@ HEAVY = Limits(task_bytes=64 << 10, bucket_rows=8)
 
 
 @pytest.mark.parametrize(
-    "question",
-    [each if each in DAILY_QUESTIONS else nightly(each) for each in QUESTIONS],
-    ids=str,
+    "question", [each if each in DAILY_QUESTIONS else nightly(each) for each in QUESTIONS], ids=str
 )
 def test_every_question(spark: Any, question: dict[str, Any]) -> None:
     texts = mixed(2, 20) + chain(20)
@@ -153,10 +151,7 @@ def test_rows_in_the_order_of_a_column(spark: Any) -> None:
     frame = spark.createDataFrame(rows, "name string, at int, text string")
     by: dict[str, Any] = {"id_column": "name", "order_by": ["at"]}
     removed = sp.dedup(frame, **by).removed
-    assert listed(removed.drop("cluster").toArrow()) == [
-        ("a", "c", 0, 1.0),
-        ("b", "c", 0, 1.0),
-    ]
+    assert listed(removed.drop("cluster").toArrow()) == [("a", "c", 0, 1.0), ("b", "c", 0, 1.0)]
     found = listed(sp.pairs(frame, **by).toArrow())
     assert found == [("c", "a", 0, 1.0), ("c", "b", 0, 1.0)]
 

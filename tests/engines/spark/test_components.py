@@ -93,10 +93,7 @@ def test_one_task_or_many(spark: Any, graph: str) -> None:
 
 @pytest.mark.parametrize(
     "edges",
-    [
-        [(5, 3), (5, 1), (3, 1), (4, 3), (4, 1)],
-        *(nightly(some(30, 40, seed)) for seed in range(4)),
-    ],
+    [[(5, 3), (5, 1), (3, 1), (4, 3), (4, 1)], *(nightly(some(30, 40, seed)) for seed in range(4))],
     ids=lambda edges: str(len(edges)),
 )
 def test_every_node_is_returned_once(spark: Any, edges: Edges) -> None:

@@ -32,8 +32,7 @@ def linked_slowly(rows: int, pairs: Pairs) -> dict[int, int]:
 @given(
     st.integers(1, 12).flatmap(
         lambda rows: st.tuples(
-            st.just(rows),
-            st.sets(st.tuples(st.integers(0, rows - 1), st.integers(0, rows - 1))),
+            st.just(rows), st.sets(st.tuples(st.integers(0, rows - 1), st.integers(0, rows - 1)))
         )
     ),
     st.randoms(),

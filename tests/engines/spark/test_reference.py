@@ -41,11 +41,7 @@ def halves(texts: Texts) -> tuple[Texts, Texts]:
 @pytest.mark.parametrize("asked", QUESTIONS, ids=str)
 @pytest.mark.parametrize(
     "corpus",
-    [
-        EDGES + EDGES[::-1] + mixed(11, 20),
-        nightly(mixed(13, 60)),
-        nightly(templates(150)),
-    ],
+    [EDGES + EDGES[::-1] + mixed(11, 20), nightly(mixed(13, 60)), nightly(templates(150))],
     ids=["mixed", "more", "templates"],
 )
 def test_removed_rows_are_those_of_the_local_engine(
@@ -76,12 +72,7 @@ def test_the_first_of_two_rows_as_near_by_radius(spark: Any) -> None:
 
 @pytest.mark.parametrize(
     ("texts_kept", "asked"),
-    [
-        (True, {"radius": 3}),
-        (False, {}),
-        nightly(True, {}),
-        nightly(False, {"radius": 3}),
-    ],
+    [(True, {"radius": 3}), (False, {}), nightly(True, {}), nightly(False, {"radius": 3})],
     ids=str,
 )
 def test_sketches_are_kept_as_parquet(

@@ -269,10 +269,7 @@ def test_yarn_without_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
             "a Python worker died, perhaps out of memory",
         ),
         ("java.io.IOException: No space left on device", "a disk of Spark is full (no space left"),
-        (
-            "ExecutorLostFailure (executor 1 exited)",
-            "Spark lost executors and retried in vain",
-        ),
+        ("ExecutorLostFailure (executor 1 exited)", "Spark lost executors and retried in vain"),
         ("java.lang.OutOfMemoryError: Java heap space", "Spark ran out of memory; raise"),
         (
             "py4j.protocol.Py4JNetworkError: Answer from Java side is empty",

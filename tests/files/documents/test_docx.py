@@ -94,7 +94,7 @@ def test_footnotes_follow_their_paragraph_and_endnotes_come_last() -> None:
         endnotes=notes("endnote", n1="end one"),
     )
     assert text.split("\n\n") == [
-        *("a.", "foot one", "and more", "b.", "cell.", "of the cell", "c", "end one"),
+        *("a.", "foot one", "and more", "b.", "cell.", "of the cell", "c", "end one")
     ]
 
 

@@ -72,8 +72,7 @@ def test_named_and_detected(
 
 
 @pytest.mark.parametrize(
-    ("mark", "encoding"),
-    [(mark, name) for mark, name in encodings.MARKS if name != "utf-8"],
+    ("mark", "encoding"), [(mark, name) for mark, name in encodings.MARKS if name != "utf-8"]
 )
 @pytest.mark.parametrize("asked", [None, "auto", "gb18030", "utf-8"])
 def test_a_mark_is_obeyed(tmp_path: Path, mark: bytes, encoding: str, asked: str | None) -> None:

@@ -23,11 +23,7 @@ def test_expand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert expand(["in/b.jsonl", "in"]) == ["in/b.jsonl", known[0], *known[2:]]
     assert expand(["in/*.png", "in/**/*.md.zst"]) == ["in/e.png", known[3]]
     assert expand(["in/*"]) == [*known, "in/e.png", "in/g.parquet.gz"]
-    assert expand(["-", "s3://bucket/*", "odd[1].log"]) == [
-        "-",
-        "s3://bucket/*",
-        "odd[1].log",
-    ]
+    assert expand(["-", "s3://bucket/*", "odd[1].log"]) == ["-", "s3://bucket/*", "odd[1].log"]
     with pytest.raises(FileNotFoundError, match=r"none\.jsonl: no such file"):
         expand(["none.jsonl"])
     with pytest.raises(

@@ -32,9 +32,7 @@ RECORDS = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(
-    records=RECORDS,
-    columns=st.sampled_from([("text",), ("text", "more")]),
-    sketches=st.booleans(),
+    records=RECORDS, columns=st.sampled_from([("text",), ("text", "more")]), sketches=st.booleans()
 )
 def test_both_ways_give_the_same(
     tmp_path_factory: pytest.TempPathFactory,

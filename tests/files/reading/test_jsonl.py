@@ -80,10 +80,7 @@ def test_known_by_their_ending(tmp_path: Path, suffix: str) -> None:
         (b'{"body": "x", "url": "u"}', "no column 'text' (there is 'body', 'url')"),
         (b'{"text": 3}', "column 'text' is not a string but a number"),
         (b'{"text": {"a": 1}}', "column 'text' is not a string but an object"),
-        (
-            b'{"text": "ab\\ud800"}',
-            "column 'text' holds a lone surrogate (U+D800 at character 2)",
-        ),
+        (b'{"text": "ab\\ud800"}', "column 'text' holds a lone surrogate (U+D800 at character 2)"),
         (b'{"id": "\\udfff", "text": ""}', "column 'id' holds a lone surrogate"),
     ],
 )

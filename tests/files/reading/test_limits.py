@@ -106,11 +106,7 @@ def test_rows_of_parquet_of_just_the_limit(tmp_path: Path, over: int) -> None:
     ("rows", "sizes"), [(4, [4]), (5, [5]), (6, [5, 1]), (10, [5, 5]), (11, [5, 5, 1])]
 )
 def test_batches_of_just_so_many_rows(
-    tmp_path: Path,
-    kind: str,
-    rows: int,
-    sizes: list[int],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, kind: str, rows: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (csv, parquet_module):
         monkeypatch.setattr(module, "BATCH_ROWS", 5)

@@ -21,12 +21,7 @@ TEXTS = ["one two", "三 four\nfive", "", 'six, "seven"\t8', "last"]
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        pa.string(),
-        pa.large_string(),
-        pa.string_view(),
-        pa.dictionary(pa.int32(), pa.string()),
-    ],
+    [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())],
 )
 def test_parquet(tmp_path: Path, kind: pa.DataType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("neardup.files.reading.parquet.BATCH_ROWS", 3)

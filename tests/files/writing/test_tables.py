@@ -52,7 +52,7 @@ def test_separated(tmp_path: Path, suffix: str, delimiter: str, packing: str) ->
     rows = list(csv.reader([line + "\n" for line in lines[:-1]], delimiter=delimiter))
     assert rows[0] == TABLE.schema.names
     assert [row[0] for row in rows[1:]] == [
-        *("a", "'=1+1", 'b,"c', "", "'-x\ny", "'\t", "", "'\rz", "'@é", "'+"),
+        *("a", "'=1+1", 'b,"c', "", "'-x\ny", "'\t", "", "'\rz", "'@é", "'+")
     ]
     assert [row[2] for row in rows[1:]] == ["0", "-1", "2", "", "4", "5", "6", "7", "8", "9"]
     assert rows[1] == ["a", "0", "0", "0.5"]

@@ -361,8 +361,7 @@ TUNING: dict[str, Maker] = {
         more="The resource you are looking for might have been removed, had its name changed, or is gone.",
     ),
     "tomcat-404": _TOMCAT(
-        404,
-        says="The origin server did not find a current representation for the target resource.",
+        404, says="The origin server did not find a current representation for the target resource."
     ),
     "openresty-404": _OPENRESTY(404),
     "express-404": template(

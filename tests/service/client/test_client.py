@@ -93,9 +93,7 @@ def test_many_documents_are_added_by_lines(served: tuple[nd.Collection, str]) ->
         assert "ok" in collection
 
 
-def test_each_text_has_its_own_answer_however_long_it_is(
-    served: tuple[nd.Collection, str],
-) -> None:
+def test_each_text_has_its_own_answer_however_long_it_is(served: tuple[nd.Collection, str]) -> None:
     _, url = served
     with nd.Client(url, timeout=120) as client:
         short = client.check_all([SOUP])
@@ -368,9 +366,7 @@ def test_a_busy_service_is_asked_again_after_as_long_as_it_says(pauses: list[flo
         assert pauses == [1.0, 1.0, 1.0]
 
 
-def test_only_requests_that_were_not_processed_are_retried(
-    pauses: list[float],
-) -> None:
+def test_only_requests_that_were_not_processed_are_retried(pauses: list[float]) -> None:
     refused, late = (bytes(to_problem(x).response().body) for x in (BusyError(), TimeoutError()))
     with misbehaving([refused, 429, refused]) as (url, seen), nd.Client(url) as client:
         assert client.add([("a", "x")], unless_duplicate=True)[0].status == "added"

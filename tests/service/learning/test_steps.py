@@ -56,10 +56,7 @@ def test_five_words_as_in_the_lecture_note() -> None:
 def test_teapot_and_dumpling_as_in_the_note() -> None:
     steps = worked("teapot")
     assert steps.width == 6
-    assert [row.votes for row in steps.rows] == [
-        (4, -4, -4, 4, -4, 4),
-        (5, -5, 5, -5, 5, 5),
-    ]
+    assert [row.votes for row in steps.rows] == [(4, -4, -4, 4, -4, 4), (5, -5, 5, -5, 5, 5)]
     assert steps.sums == [9, -9, 1, -1, 1, 9]
     assert steps.bits == "101011"
 

@@ -113,8 +113,7 @@ def test_a_collection_does_not_mind_the_file(tmp_path: Path) -> None:
 
 
 @given(
-    st.lists(st.tuples(st.floats(0, 1), st.sampled_from(["same", "different"]))),
-    st.floats(0, 1),
+    st.lists(st.tuples(st.floats(0, 1), st.sampled_from(["same", "different"]))), st.floats(0, 1)
 )
 def test_scores_are_those_of_the_definition(
     given_: list[tuple[float, Verdict]], threshold: float

@@ -211,9 +211,7 @@ def test_texts_without_a_fingerprint_have_no_strip(client: httpx.Client) -> None
     assert client.get("/compare.json?left=a&right=").json()["differing_bits"] is None
 
 
-def test_a_checked_text_can_be_added(
-    serve: Callable[..., str],
-) -> None:
+def test_a_checked_text_can_be_added(serve: Callable[..., str]) -> None:
     with httpx.Client(base_url=serve(), follow_redirects=True) as client:
         text = "a text that nobody has seen before but that is going to be stored right now"
         form = {"text": text.replace(" ", "%20"), "new_id": "new=1 &?"}
