@@ -27,6 +27,7 @@ class Page(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attrs)) == len(attrs), f"{tag} has an attribute twice"
         self.tags.append(tag)
         self.attributes += [(tag, name, value) for name, value in attrs]
         if tag not in VOID:

@@ -22,6 +22,7 @@ def check_harmless(html: str) -> Page:
     assert "\x1b" not in html
     assert "\0" not in html
     assert not set(BIDI) & set(html)
+    assert len(found.values("id")) == len(set(found.values("id")))
     assert found.text(of="script").strip() == ""
     assert not {"iframe", "object", "embed", "base", "img", "style"} & set(found.tags)
     for tag, name, value in found.attributes:

@@ -21,13 +21,13 @@ def test_the_table_of_the_note_on_a_library() -> None:
     """h2 = 0x70 finds both, h1 = 0 only itself: 0x78 is four bits away."""
     stored = BLOCKS_EXAMPLE_64["stored"]
     found = block_table(stored, "0x0000000000000070", 3)
-    assert [row.distance for row in found.found] == [3, 1]
+    assert [row.distance for row in found.near] == [3, 1]
     assert found.sizes == (16, 16, 16, 16)
     assert found.fewer == 1024
     assert round(found.fewer_twice, 2) == 87381.33
     alone = block_table(stored, "0x0000000000000000", 3)
-    assert [row.distance for row in alone.found] == [0]
-    assert [row.distance for row in alone.looked_at] == [0, 4]
+    assert [row.distance for row in alone.near] == [0]
+    assert [row.distance for row in alone.candidates] == [0, 4]
 
 
 def test_the_small_table_shows_all_that_can_happen() -> None:
@@ -38,7 +38,7 @@ def test_the_small_table_shows_all_that_can_happen() -> None:
         (3, [1, 2]),
         (14, []),
     ]
-    assert len(found.found) == 2
+    assert len(found.near) == 2
 
 
 CODES = st.integers(4, 64).flatmap(
@@ -57,7 +57,7 @@ def test_blocks_find_all_within_the_radius(codes: list[str], radius: int) -> Non
     near = [
         code for code in stored if sum(a != b for a, b in zip(code, query, strict=True)) <= radius
     ]
-    assert [row.digits for row in found.found] == near
+    assert [row.digits for row in found.near] == near
     assert sum(found.sizes) == len(query)
     assert len(found.sizes) == radius + 1
     assert ["".join(row.blocks) for row in found.stored] == stored
@@ -67,7 +67,7 @@ def test_blocks_find_all_within_the_radius(codes: list[str], radius: int) -> Non
 def test_a_bit_is_flipped_by_its_number(query: str) -> None:
     found = block_table("", query, 1, flip=3)
     assert found.query == "1101"
-    assert found.written(hexadecimal=True) == "0xd"
+    assert found.format_query(hexadecimal=True) == "0xd"
 
 
 @pytest.mark.parametrize(

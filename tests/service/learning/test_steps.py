@@ -27,9 +27,9 @@ BY_KEY = {example.key: example.values for example in EXAMPLES}
 
 def worked(key: str) -> Steps:
     found = read_lessons([*BY_KEY[key].items()], "en")
-    assert not found.refused
-    assert found.worked is not None
-    return found.worked.first
+    assert not found.errors
+    assert found.steps is not None
+    return found.steps.first
 
 
 def test_five_words_as_in_the_lecture_note() -> None:
@@ -83,18 +83,18 @@ def test_the_other_examples_are_those_of_the_presets() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.key)
 def test_every_example_flips_something(example: object) -> None:
-    found = read_lessons([*BY_KEY[example.key].items()], "en").worked  # type: ignore[attr-defined]
+    found = read_lessons([*BY_KEY[example.key].items()], "en").steps  # type: ignore[attr-defined]
     assert found is not None
-    assert found.beside is not None
-    assert found.beside.distance
+    assert found.comparison is not None
+    assert found.comparison.distance
 
 
 def test_the_word_that_decided_a_column() -> None:
     """What the page says of its example: one bit flips, where the sum was 1."""
-    found = read_lessons([*BY_KEY["by_hand"].items()], "zh").worked
+    found = read_lessons([*BY_KEY["by_hand"].items()], "zh").steps
     assert found is not None
-    assert found.beside is not None
-    assert found.beside.numbers == [1]
+    assert found.comparison is not None
+    assert found.comparison.numbers == [1]
     assert found.first.sums[6] == 1
 
 
@@ -165,4 +165,4 @@ def test_hashes_given_by_hand() -> None:
 )
 def test_hashes_that_do_not_fit(one: str, two: str, key: str) -> None:
     found = read_lessons([("as", "words"), ("a", one), ("b", two)], "en")
-    assert found.refused["worked"].key == key
+    assert found.errors["steps"].key == key

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -84,19 +83,14 @@ def test_what_the_address_says(client: httpx.Client, path: str) -> None:
         answer = client.get(path.replace("{}", given))
         assert answer.status_code < 500
         if answer.headers["content-type"].startswith("text/html"):
-            check_harmless(textareas_out(answer.text))
-
-
-def textareas_out(html: str) -> str:
-    """Without what is in fields to type in, where a text stays as it is."""
-    return re.sub(r"(<textarea[^>]*>).*?(</textarea>)", r"\1\2", html, flags=re.DOTALL)
+            check_harmless(answer.text)
 
 
 def test_forms(client: httpx.Client) -> None:
     for name in (NASTY_NAME, "../../etc/passwd", "C:\\x\\y.txt", '"; filename="b.txt', "\n" * 300):
         answer = client.post("/check", files={"file": (name, f"{WORDS} {NASTY_NAME}".encode())})
         assert answer.status_code < 500
-        check_harmless(textareas_out(answer.text))
+        check_harmless(answer.text)
     for form in (
         {"left": NASTY_NAME, "right": "x", "verdict": NASTY_NAME},
         {"left": NASTY_NAME, "right": "x", "verdict": "same", "back": "//evil.example"},

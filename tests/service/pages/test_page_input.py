@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import tracemalloc
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -11,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
+from neardup.service.app import make_app
 from neardup.service.pages.page_input import CachedText, PageError, TextCache, parse_form
+from neardup.service.state import Service, demo_collection
 
 CODED = Headers({"content-type": "application/x-www-form-urlencoded"})
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -103,3 +108,43 @@ def test_threads_share_a_cache() -> None:
         thread.join()
     assert len(cache._texts) == 50
     assert cache._bytes == sum(text.size for (text,) in cache._texts.values())
+
+
+# Paths outside the API that read a body.
+BODIES = ("/learn/edits.json", "/check", "/compare", "/check/add", "/collection/marks", "/sign-in")
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_a_client_that_leaves_is_no_error(
+    path: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kind = b"application/json" if "json" in path else b"application/x-www-form-urlencoded"
+    head = [(b"host", b"localhost"), (b"content-type", kind), (b"content-length", b"50")]
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": head,
+        "scheme": "http",
+        "http_version": "1.1",
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8765),
+        "root_path": "",
+    }
+    messages = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+    async def receive() -> Any:
+        return messages.pop() if messages else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        pass
+
+    with demo_collection(tmp_path) as collection:
+        service = Service(collection)
+        try:
+            asyncio.run(make_app(service)(scope, receive, send))
+        finally:
+            service.close()
+    assert [each for each in caplog.records if each.levelname == "ERROR"] == []

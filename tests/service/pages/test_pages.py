@@ -162,7 +162,7 @@ def test_an_empty_or_broken_form_is_reported(client: httpx.Client) -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_errors_are_in_the_language_of_the_page(client: httpx.Client, language: str) -> None:
     answer = client.get("/check?id=not-there", headers={"Accept-Language": language})
-    assert ("没有这个文档" if language == "zh" else "no such document") in answer.text
+    assert ("没有这篇文档" if language == "zh" else "no such document") in answer.text
 
 
 def test_a_file_is_read(client: httpx.Client) -> None:
@@ -217,7 +217,7 @@ def test_a_checked_text_can_be_added(serve: Callable[..., str]) -> None:
         form = {"text": text.replace(" ", "%20"), "new_id": "new=1 &?"}
         answer = client.post("/check/add", data=form)
         assert answer.status_code == 200
-        assert "It was added" in answer.text
+        assert "The text was added" in answer.text
         assert client.get("/v1/documents/new%3D1%20%26%3F").json()["text"] == text
         assert client.post("/check/add", data=form).status_code == 409
         assert client.post("/check/add", data={"text": "x", "new_id": ""}).status_code == 422

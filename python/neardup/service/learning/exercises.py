@@ -1,4 +1,7 @@
-"""Worked examples of lecture notes on SimHash, ready to be looked at."""
+"""Worked examples of lecture notes on SimHash, and exercises to do by hand.
+
+An exercise has three words and eight bits; `grade` checks the answers.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from neardup.service.learning.steps import LessonError, Steps, Word, steps_of_wo
 
 @dataclass(frozen=True, slots=True)
 class WorkedExample:
-    """What to fill in.
+    """An example of the page.
 
-    key      names it; its title and what to look for are phrases
-    values   fields of the page, by name
+    key      its title and note are phrases of this name
+    values   the fields of the form
     """
 
     key: str
@@ -63,27 +66,25 @@ EXAMPLES = (
     ),
 )
 
-# What the page shows before anything is asked.
+# The example of a page without parameters, by language.
 FIRST_EXAMPLE = {
     "en": _text("weighted-tokens", "the cat sat on the red mat", "the dog sat on the red mat", 16),
     "zh": EXAMPLES[0].values,
 }
 
-# A few fingerprints of 16 bits, one of them near the query in every block but one.
+# Fingerprints of 16 bits: two are found, one is a rejected candidate, one is no candidate.
 BLOCKS_EXAMPLE = {
     "stored": "1011001110001111\n0011011110001010\n1011001000101100\n0100110001110000",
     "query": "1011001010001110",
     "k": "3",
 }
-# The table of the note on a C++ library: 64 bits, and a query of three bits.
+# The example of a note on a C++ library: 64 bits.
 BLOCKS_EXAMPLE_64 = {
     "stored": "0x0000000000000000\n0x0000000000000078",
     "query": "0x0000000000000070",
     "k": "3",
 }
 
-
-# Exercises to do by hand: three words, eight bits, and the answers checked.
 
 Grade = Literal["right", "wrong", "empty"]
 MAX_NUMBER = 999
@@ -96,9 +97,9 @@ EXERCISE_WORDS = {
 
 @dataclass(frozen=True)
 class Exercise:
-    """Three words with weights and hashes of eight bits, by the preset `characters`' hash.
+    """Three words with weights, and hashes of eight bits by the preset `characters`.
 
-    other  another fingerprint, to count the distance to
+    other  another fingerprint; the exercise asks for the distance to it
     """
 
     number: int
@@ -126,7 +127,7 @@ class Exercise:
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """Each answer: right, wrong, or not there yet."""
+    """The grade of each answer."""
 
     sums: tuple[Grade, ...]
     bits: tuple[Grade, ...]
@@ -143,7 +144,7 @@ class Grades:
 
 @lru_cache(maxsize=64)
 def make_exercise(number: int, language: str) -> Exercise:
-    """The exercise of a number: the same one every time, and no column of it is a tie."""
+    """Return the exercise of a number: always the same one, without ties."""
     if not 1 <= number <= MAX_NUMBER:
         raise LessonError("refused.exercise", number=number, most=MAX_NUMBER)
     dice = random.Random(f"{language} {number}")
@@ -174,7 +175,7 @@ def _grade_all(given: Sequence[str], right: Sequence[int]) -> tuple[Grade, ...]:
 
 
 def _grade_one(given: str, right: int) -> Grade:
-    # A minus may come from an input method, or from a page it was copied from.
+    # Input methods and copied pages have other minus signs.
     text = given.strip().replace("\u2212", "-").replace("\uff0d", "-").removeprefix("+")
     if not text:
         return "empty"

@@ -1,16 +1,15 @@
-"""What the address of the page Learn asks for, lesson by lesson. One that cannot be given says why;
-the others are given all the same."""
+"""Query parameters of the page Learn → its lessons. A lesson with bad parameters has an error; the
+others are computed all the same."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from neardup._util.lazy import lazy
 from neardup.service.learning import exercises
-from neardup.service.learning import radius as model
 from neardup.service.learning.exercises import (
     BLOCKS_EXAMPLE,
     FIRST_EXAMPLE,
@@ -18,7 +17,17 @@ from neardup.service.learning.exercises import (
     Grades,
     grade,
 )
-from neardup.service.learning.radius import MAX_BLOCK_RADIUS, BlockTable, block_table
+from neardup.service.learning.radius import (
+    MAX_BLOCK_RADIUS,
+    MAX_PLOT_RADIUS,
+    SHARES,
+    BlockTable,
+    ModelPoint,
+    block_table,
+    measured_recall,
+    model_point,
+    model_points,
+)
 from neardup.service.learning.steps import (
     MAX_WORDS,
     WIDTHS,
@@ -34,13 +43,12 @@ from neardup.service.learning.steps import (
     typed_hashes,
 )
 
-T = TypeVar("T")
 Items = Sequence[tuple[str, str]]
 
 MAX_TEXT = 1000
-# Two of them, every character as nine of an address, fit what servers take.
+# Two texts of this length fit an address: each character takes up to nine there.
 MAX_LINES = 2000
-# The fields of each form; the others go along with it, so that the address holds everything.
+# The fields of each form; hidden fields repeat those of the others, so the address has all of them.
 WORD_FIELDS = frozenset(("as", "a", "b", "recipe", "bits", "t", "w", "h"))
 BLOCK_FIELDS = frozenset(("stored", "query", "k", "flip"))
 EXERCISE_FIELDS = frozenset(("e", "s", "f", "d", "check"))
@@ -50,16 +58,16 @@ COMMON_FIELDS = frozenset(("lang", "theme"))
 
 @dataclass(frozen=True)
 class WorkedSteps:
-    """The steps of the words asked about, and what changes with the second ones."""
+    """The steps of the first text, and of the second if there is one; `given` are typed hashes."""
 
     first: Steps
     second: Steps | None
-    beside: StepsComparison | None
+    comparison: StepsComparison | None
     given: dict[str, str]
 
     @lazy
     def editable(self) -> bool:
-        """Whether the words of both fit a page that takes them by hand."""
+        """Whether the words of both texts fit the form of words with weights."""
         both = [self.first, self.second] if self.second else [self.first]
         return all(
             len(each.explanation.features) <= MAX_WORDS
@@ -67,8 +75,8 @@ class WorkedSteps:
             for each in both
         )
 
-    def plainly(self, steps: Steps | None) -> str:
-        """The words without weights, each as often as it counts where that is a few times."""
+    def plain_words(self, steps: Steps | None) -> str:
+        """Return the words without weights; a word of weight 2 or 3 is repeated."""
         found = () if steps is None else steps.explanation.features
         return " ".join(" ".join([f.token] * _repeats(f.weight)) for f in found)
 
@@ -77,49 +85,46 @@ class WorkedSteps:
             "width": self.first.width,
             "first": self.first.explanation.to_dict(),
             "second": self.second and self.second.explanation.to_dict(),
-            "beside": self.beside and self.beside.to_dict(),
+            "beside": self.comparison and self.comparison.to_dict(),
         }
 
     def second_lines(self) -> str:
-        return (
-            ""
-            if self.second is None or not self.editable
-            else format_words(self.second.words(self.given))
-        )
+        """Return the second text as lines of words; "" if it cannot be edited."""
+        if self.second is None or not self.editable:
+            return ""
+        return format_words(self.second.words(self.given))
 
 
 @dataclass(frozen=True)
 class ExerciseAnswers:
-    """An exercise, what was answered, and the marks if it was to be checked."""
+    """An exercise and the answers; `grades` is None until they are checked."""
 
     exercise: Exercise
     sums: list[str]
     bits: list[str]
     distance: str
-    marks: Grades | None
+    grades: Grades | None
 
 
 @dataclass(frozen=True)
 class Plot:
-    """The model at the settings asked for."""
+    """The model of edited copies, with the radius and the share of the sliders."""
 
     bits: int
     radius: int
     share: float
-    points: list[model.ModelPoint]
+    points: list[ModelPoint]
 
     @property
-    def at(self) -> model.ModelPoint:
-        return model.model_point(self.share, self.bits)
+    def at(self) -> ModelPoint:
+        return model_point(self.share, self.bits)
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "bits": self.bits,
             "radius": self.radius,
             "share": self.share,
-            "measured": [
-                [*x] for x in sorted(model.measured_recall(self.bits, self.radius).items())
-            ],
+            "measured": [[*x] for x in sorted(measured_recall(self.bits, self.radius).items())],
             "points": [
                 {
                     "share": point.share,
@@ -135,27 +140,27 @@ class Plot:
 
 @dataclass
 class Lessons:
-    """Everything the page shows. What is None was refused, and `refused` says why, by lesson."""
+    """All lessons of the page; a lesson is None if it failed, and `errors` has why, by lesson."""
 
     fields: dict[str, str]
-    worked: WorkedSteps | None = None
+    steps: WorkedSteps | None = None
     blocks: BlockTable | None = None
-    done: ExerciseAnswers | None = None
-    plotted: Plot | None = None
-    refused: dict[str, LessonError] = field(default_factory=dict)
+    exercise: ExerciseAnswers | None = None
+    plot: Plot | None = None
+    errors: dict[str, LessonError] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the page says, for programs; None for what was refused."""
+        """Return the content of the JSON page."""
         return {
-            **(self.worked.to_dict() if self.worked else {}),
+            **(self.steps.to_dict() if self.steps else {}),
             "blocks": self.blocks and self.blocks.to_dict(),
-            "plot": self.plotted and self.plotted.to_dict(),
-            "exercise": self.done and self.done.exercise.to_dict(),
+            "plot": self.plot and self.plot.to_dict(),
+            "exercise": self.exercise and self.exercise.exercise.to_dict(),
         }
 
 
 def read_lessons(items: Items, language: str) -> Lessons:
-    """What is asked by the parameters of an address."""
+    """Compute the lessons by the parameters of an address; missing ones are those of an example."""
     single = dict(reversed(items))
     fields = {
         **FIRST_EXAMPLE[language],
@@ -165,36 +170,36 @@ def read_lessons(items: Items, language: str) -> Lessons:
         "r": "3",
         "p": "5",
     }
-    # Who types a text of his own does not get the example's second one beside it.
+    # A first text of the user is not compared with the second text of the example.
     if "a" in single or "t" in single:
         fields |= {"b": "", "as": "text", "recipe": "default"}
     fields |= {name: value for name, value in single.items() if name in fields}
     lists = {name: [v for n, v in items if n == name] for name in ("t", "w", "h", "s", "f")}
-    found = Lessons(fields)
-    lessons: dict[str, Callable[[], Any]] = {
-        "worked": lambda: _read_steps(fields, lists),
+    lessons = Lessons(fields)
+    readers: dict[str, Callable[[], Any]] = {
+        "steps": lambda: _read_steps(fields, lists),
         "blocks": lambda: _read_blocks(fields, single.get("flip")),
-        "done": lambda: _read_exercise(fields, lists, single, language),
-        "plotted": lambda: _read_plot(fields),
+        "exercise": lambda: _read_exercise(fields, lists, single, language),
+        "plot": lambda: _read_plot(fields),
     }
-    for name, make in lessons.items():
+    for name, read in readers.items():
         try:
-            setattr(found, name, make())
-        except LessonError as refused:
-            found.refused[name] = refused
-    if found.blocks is not None and "flip" in single:
-        fields["query"] = found.blocks.written(hexadecimal="x" in fields["query"])
-    return found
+            setattr(lessons, name, read())
+        except LessonError as error:
+            lessons.errors[name] = error
+    if lessons.blocks is not None and "flip" in single:
+        fields["query"] = lessons.blocks.format_query(hexadecimal="x" in fields["query"])
+    return lessons
 
 
 def other_fields(items: Items, own: frozenset[str]) -> list[tuple[str, str]]:
-    """The parameters of the other forms, to go along with one."""
+    """Return the parameters of the other forms."""
     known = (WORD_FIELDS | BLOCK_FIELDS | EXERCISE_FIELDS | PLOT_FIELDS | COMMON_FIELDS) - own
     return [(name, value) for name, value in items if name in known and name != "flip"]
 
 
 def _join_words(lists: dict[str, list[str]]) -> str:
-    """Lines of the words, weights and hashes that come one by one."""
+    """Join the words, weights and hashes of the table to lines."""
     count = len(lists["t"])
     if count > MAX_WORDS:
         raise LessonError("refused.words", n=count, most=MAX_WORDS)
@@ -208,20 +213,22 @@ def _read_steps(fields: dict[str, str], lists: dict[str, list[str]]) -> WorkedSt
         fields |= {"as": "words", "a": ""}
         fields["a"] = _join_words(lists)
     kind, bits = fields["as"], _parse_int(fields, "bits", WIDTHS[0], WIDTHS[-1])
-    if kind == "text":
-        for name in ("a", "b"):
-            _check_length(fields[name], MAX_TEXT)
-        first = steps_of_text(fields["a"], fields["recipe"], bits)
-        second = steps_of_text(fields["b"], fields["recipe"], bits) if fields["b"] else None
-        return WorkedSteps(first, second, compare_steps(first, second) if second else None, {})
-    if kind != "words":
+    if kind not in ("text", "words"):
         raise LessonError("refused.kind", value=kind[:20])
     for name in ("a", "b"):
-        _check_length(fields[name], MAX_LINES)
-    one, two = parse_words(fields["a"]), parse_words(fields["b"])
-    given = typed_hashes(one, two)
-    first = steps_of_words(one, fields["recipe"], bits, given)
-    second = steps_of_words(two, fields["recipe"], bits, given) if two else None
+        _check_length(fields[name], MAX_TEXT if kind == "text" else MAX_LINES)
+    given: dict[str, str] = {}
+    second = None
+    if kind == "text":
+        first = steps_of_text(fields["a"], fields["recipe"], bits)
+        if fields["b"]:
+            second = steps_of_text(fields["b"], fields["recipe"], bits)
+    else:
+        words, others = parse_words(fields["a"]), parse_words(fields["b"])
+        given = typed_hashes(words, others)
+        first = steps_of_words(words, fields["recipe"], bits, given)
+        if others:
+            second = steps_of_words(others, fields["recipe"], bits, given)
     return WorkedSteps(first, second, compare_steps(first, second) if second else None, given)
 
 
@@ -237,26 +244,26 @@ def _read_exercise(
     fields: dict[str, str], lists: dict[str, list[str]], single: dict[str, str], language: str
 ) -> ExerciseAnswers:
     number = _parse_int(fields, "e", 1, exercises.MAX_NUMBER)
-    found = exercises.make_exercise(number, language)
+    exercise = exercises.make_exercise(number, language)
     blank = [""] * exercises.EXERCISE_BITS
     sums, bits = ([*lists[name], *blank][: exercises.EXERCISE_BITS] for name in ("s", "f"))
     distance = single.get("d", "")
     for answer in (*sums, *bits, distance):
         _check_length(answer, 20)
-    marks = grade(found, sums, bits, distance) if "check" in single else None
-    return ExerciseAnswers(found, sums, bits, distance, marks)
+    grades = grade(exercise, sums, bits, distance) if "check" in single else None
+    return ExerciseAnswers(exercise, sums, bits, distance, grades)
 
 
 def _read_plot(fields: dict[str, str]) -> Plot:
     bits = _parse_int(fields, "pbits", WIDTHS[0], WIDTHS[-1])
-    points = model.model_points(bits)
-    radius = _parse_int(fields, "r", 0, min(model.MAX_PLOT_RADIUS, bits))
+    points = model_points(bits)
+    radius = _parse_int(fields, "r", 0, min(MAX_PLOT_RADIUS, bits))
     try:
         share = float(fields["p"]) if len(fields["p"]) < 10 else -1.0
     except ValueError:
         share = -1.0
-    if not 0 <= share <= 100 * model.SHARES[-1]:
-        most = int(100 * model.SHARES[-1])
+    if not 0 <= share <= 100 * SHARES[-1]:
+        most = int(100 * SHARES[-1])
         raise LessonError("refused.number", field="p", value=fields["p"][:20], least=0, most=most)
     return Plot(bits, radius, share / 100, points)
 

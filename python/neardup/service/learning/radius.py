@@ -1,4 +1,11 @@
-"""The pigeonhole table: fingerprints cut into one block more than bits may differ."""
+"""Lessons on the radius: how blocks find all fingerprints within it, and which copies it misses.
+
+`block_table` cuts fingerprints into radius + 1 blocks: fingerprints within the radius agree in at
+least one of them (pigeonhole principle). `model_point` gives the distance of edited copies if bits
+are independent: by Charikar, "Similarity estimation techniques from rounding algorithms" (2002), a
+bit of two fingerprints differs with probability arccos(s) / π, s the cosine of the two texts.
+`edit_curve` edits a text at random and measures its copies.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +27,10 @@ MAX_BLOCK_RADIUS = 7
 
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
-    """A stored fingerprint beside the query.
+    """A stored fingerprint compared with the query.
 
-    blocks   its digits, cut into blocks
-    differ   how many bits differ in each block
+    blocks   its binary digits, cut into blocks
+    differ   the number of differing bits of each block
     """
 
     digits: str
@@ -36,13 +43,13 @@ class BlockEntry:
 
     @property
     def equal(self) -> list[int]:
-        """The blocks that are equal, counted from 1."""
+        """The numbers of the equal blocks, from 1."""
         return [at for at, count in enumerate(self.differ, 1) if count == 0]
 
 
 @dataclass(frozen=True, slots=True)
 class BlockTable:
-    """Stored fingerprints, a query and a radius; one block more than the radius."""
+    """Stored fingerprints and a query, cut into radius + 1 blocks."""
 
     query: str
     radius: int
@@ -54,29 +61,30 @@ class BlockTable:
     def bits(self) -> int:
         return len(self.query)
 
-    def written(self, *, hexadecimal: bool) -> str:
-        """The query as `table` reads it."""
+    def format_query(self, *, hexadecimal: bool) -> str:
+        """Return the query as `block_table` reads it."""
         if not hexadecimal:
             return self.query
         return f"0x{int(self.query, 2):0{self.bits // 4}x}"
 
     @property
-    def looked_at(self) -> list[BlockEntry]:
-        """Those with an equal block: the only ones whose bits are counted."""
+    def candidates(self) -> list[BlockEntry]:
+        """The candidates: fingerprints with an equal block."""
         return [row for row in self.stored if row.equal]
 
     @property
-    def found(self) -> list[BlockEntry]:
-        return [row for row in self.looked_at if row.distance <= self.radius]
+    def near(self) -> list[BlockEntry]:
+        """The candidates within the radius."""
+        return [row for row in self.candidates if row.distance <= self.radius]
 
     @property
     def fewer(self) -> float:
-        """How many times less is looked at than all: 2^m / (m · (k + 1)), m bits a block."""
+        """The factor by which a search is shorter: 2^m / (m · (k + 1)), m bits a block."""
         return self._saved(self.bits / len(self.sizes))
 
     @property
     def fewer_twice(self) -> float:
-        """The same if the bits outside of an equal block are cut into blocks once more."""
+        """The factor if the other bits are cut into blocks once more."""
         size = self.bits / len(self.sizes)
         return self.fewer * self._saved((self.bits - size) / len(self.sizes))
 
@@ -96,7 +104,7 @@ class BlockTable:
                     "differ": list(row.differ),
                     "distance": row.distance,
                     "equal": row.equal,
-                    "found": row in self.found,
+                    "found": row in self.near,
                 }
                 for row in self.stored
             ],
@@ -104,29 +112,32 @@ class BlockTable:
 
 
 def block_table(stored: str, query: str, radius: int, flip: int | None = None) -> BlockTable:
-    """The table for lines of fingerprints in binary digits, or hexadecimal ones after 0x."""
-    asked = _parse_digits(query)
-    if not MIN_BLOCK_BITS <= len(asked) <= MAX_BLOCK_BITS:
-        raise LessonError("refused.query", n=len(asked), least=MIN_BLOCK_BITS, most=MAX_BLOCK_BITS)
-    if not 0 <= radius <= min(MAX_BLOCK_RADIUS, len(asked) - 1):
-        most = min(MAX_BLOCK_RADIUS, len(asked) - 1)
+    """Return the table of fingerprints in binary digits, or in hexadecimal digits after 0x.
+
+    `stored` has one a line; `flip` is a bit of the query to flip.
+    """
+    digits = _parse_digits(query)
+    if not MIN_BLOCK_BITS <= len(digits) <= MAX_BLOCK_BITS:
+        raise LessonError("refused.query", n=len(digits), least=MIN_BLOCK_BITS, most=MAX_BLOCK_BITS)
+    if not 0 <= radius <= min(MAX_BLOCK_RADIUS, len(digits) - 1):
+        most = min(MAX_BLOCK_RADIUS, len(digits) - 1)
         raise LessonError("refused.radius", radius=radius, most=most)
     if flip is not None:
-        asked = _flip_bit(asked, flip)
+        digits = _flip_bit(digits, flip)
     lines = [_parse_digits(line) for line in stored.split()]
     if len(lines) > MAX_STORED:
         raise LessonError("refused.stored", n=len(lines), most=MAX_STORED)
     for line in lines:
-        if len(line) != len(asked):
-            raise LessonError("refused.stored_width", line=line, n=len(line), bits=len(asked))
-    sizes = _block_sizes(len(asked), radius + 1)
-    blocks = _cut_blocks(asked, sizes)
+        if len(line) != len(digits):
+            raise LessonError("refused.stored_width", line=line, n=len(line), bits=len(digits))
+    sizes = _block_sizes(len(digits), radius + 1)
+    blocks = _cut_blocks(digits, sizes)
     rows = []
     for line in lines:
         own = _cut_blocks(line, sizes)
         differ = (sum(map(str.__ne__, a, b)) for a, b in zip(own, blocks, strict=True))
         rows.append(BlockEntry(line, own, tuple(differ)))
-    return BlockTable(asked, radius, sizes, blocks, tuple(rows))
+    return BlockTable(digits, radius, sizes, blocks, tuple(rows))
 
 
 def _parse_digits(text: str) -> str:
@@ -146,7 +157,7 @@ def _flip_bit(digits: str, bit: int) -> str:
 
 
 def _block_sizes(bits: int, count: int) -> tuple[int, ...]:
-    """Blocks of nearly one size, the larger ones first."""
+    """Return sizes of nearly equal blocks, the larger ones first."""
     least, more = divmod(bits, count)
     return tuple(least + (at < more) for at in range(count))
 
@@ -159,12 +170,7 @@ def _cut_blocks(digits: str, sizes: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-# How far an edited copy is: the model of independent bits, and what was measured.
-#
-# Charikar, "Similarity estimation techniques from rounding algorithms" (2002): a bit of two
-# fingerprints differs with the chance arccos(s) / π, s the cosine of the two texts.
-
-# In thousandths of the words, so that the steps are exact.
+# Shares of edited words, from exact thousandths.
 SHARES = tuple(step / 1000 for step in range(0, 301, 5))
 MAX_PLOT_RADIUS = 32
 
@@ -179,9 +185,9 @@ MEASURED_BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class ModelPoint:
-    """What the model says of copies with a share of their words edited.
+    """The model for copies with a share of their words edited.
 
-    within  the chance of a distance of at most 0, 1, 2 … bits
+    within  the probability of a distance of at most 0, 1, 2 … bits
     """
 
     share: float
@@ -201,7 +207,7 @@ class ModelPoint:
 
 
 def model_point(share: float, bits: int) -> ModelPoint:
-    """The model at one share."""
+    """Return the model at one share."""
     cosine = edited_cosine(share)
     chance = angle_share(cosine)
     return ModelPoint(
@@ -214,14 +220,14 @@ def model_point(share: float, bits: int) -> ModelPoint:
 
 
 def model_points(bits: int) -> list[ModelPoint]:
-    """The model over all shares it is drawn for."""
+    """Return the model at all shares of the chart."""
     if bits not in WIDTHS:
         raise LessonError("refused.bits", bits=bits, known=", ".join(map(str, WIDTHS)))
     return [model_point(share, bits) for share in SHARES]
 
 
 def edited_cosine(share: float) -> float:
-    """The cosine to a copy whose words are all different and weigh the same.
+    """Return the cosine to an edited copy of a text of different words of equal weight.
 
     A third of the edits deletes, a third replaces, a third inserts: two thirds of the edited
     words are gone, and the copy is as long as before.
@@ -230,7 +236,7 @@ def edited_cosine(share: float) -> float:
 
 
 def chance_within(bits: int, chance: float) -> tuple[float, ...]:
-    """The chance that at most k of the bits differ, for k from 0 to the greatest radius drawn."""
+    """Return the probability that at most k bits differ, for k from 0 to `MAX_PLOT_RADIUS`."""
     total, found = 0.0, []
     for k in range(min(MAX_PLOT_RADIUS, bits) + 1):
         total += math.comb(bits, k) * chance**k * (1 - chance) ** (bits - k)
@@ -239,11 +245,9 @@ def chance_within(bits: int, chance: float) -> tuple[float, ...]:
 
 
 def measured_recall(bits: int, radius: int) -> dict[float, float]:
-    """What was measured at these settings; nothing for others."""
+    """Return the recall measured at these settings, by share; empty if it was not measured."""
     return MEASURED.get(radius, {}) if bits == MEASURED_BITS else {}
 
-
-# A text of the user's, edited at random, and how far its copies are.
 
 MAX_EDITED_TEXT = 10_000
 MIN_UNITS = 10
@@ -251,27 +255,27 @@ EDITED_SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3)
 COPIES = 40
 
 _HAN = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-# A word, or a single character where a script has no spaces.
+# What is edited: a word, or a single Han character.
 UNIT = re.compile(rf"{_HAN}|(?:(?!{_HAN})\w)+")
 _IS_HAN = re.compile(_HAN)
-FOREIGN_WORDS = (
+OTHER_WORDS = (
     *("amber", "basket", "candle", "dragon", "engine", "fabric", "garlic", "hammer", "insect"),
     *("jungle", "kettle", "ladder", "magnet", "napkin", "orchid", "pepper", "quartz", "rocket"),
     *("saddle", "tunnel", "umpire", "velvet", "walnut", "yogurt", "zipper", "anchor", "bottle"),
     *("cactus", "dinner", "eleven", "fossil", "guitar", "helmet", "island", "jacket", "kitten"),
 )
-FOREIGN_CHARACTERS = (
+OTHER_CHARACTERS = (
     "琴棋书画酒花茶竹松鹤鹿鱼舟桥塔钟鼓笛剑弓盾灯烛炉镜梳扇伞帆锚砚墨毫笺帘席枕毯瓶盏"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class EditedCopies:
-    """Copies of a text with a share of it edited.
+    """Measured copies of a text with a share of it edited.
 
-    cosine     the mean of the exact cosines with the text
-    expected   the mean of what the cosines let expect, bits · arccos(s) / π
-    distances  how many copies are at each distance that occurs
+    cosine     mean cosine with the text
+    expected   mean distance expected by the cosines, bits · arccos(s) / π
+    distances  number of copies by distance
     """
 
     share: float
@@ -283,7 +287,7 @@ class EditedCopies:
     distances: dict[int, int]
 
     def within(self, radius: int) -> float:
-        """The share of copies within a radius."""
+        """Return the share of copies within a radius."""
         near = sum(count for distance, count in self.distances.items() if distance <= radius)
         return near / self.copies
 
@@ -300,7 +304,7 @@ class EditedCopies:
 
 
 def edit_text(text: str, share: float, seed: object) -> str:
-    """The text with a share of its words deleted, replaced or preceded by another one."""
+    """Return the text with a share of its words deleted, replaced or preceded by another one."""
     dice = random.Random(f"{seed}")
     units = [(found.start(), found.end()) for found in UNIT.finditer(text)]
     chosen = set(dice.sample(range(len(units)), round(share * len(units))))
@@ -309,16 +313,16 @@ def edit_text(text: str, share: float, seed: object) -> str:
         if at not in chosen:
             continue
         word, han = text[start:end], bool(_IS_HAN.match(text[start:end]))
-        foreign = dice.choice(FOREIGN_CHARACTERS) if han else dice.choice(FOREIGN_WORDS)
+        other = dice.choice(OTHER_CHARACTERS) if han else dice.choice(OTHER_WORDS)
         how = dice.randrange(3)
-        new = "" if how == 0 else foreign if how == 1 else foreign + ("" if han else " ") + word
+        new = "" if how == 0 else other if how == 1 else other + ("" if han else " ") + word
         parts += [text[last:start], new]
         last = end
     return "".join([*parts, text[last:]])
 
 
 def edit_curve(text: str, recipe: str, bits: int, seed: int) -> list[EditedCopies]:
-    """How far copies of a text are, for more and more of it edited."""
+    """Edit a text at random at each share, `COPIES` times, and measure the copies."""
     if len(text) > MAX_EDITED_TEXT:
         raise LessonError("refused.own", n=len(text), most=MAX_EDITED_TEXT)
     units = sum(1 for _ in UNIT.finditer(text))
@@ -331,7 +335,7 @@ def edit_curve(text: str, recipe: str, bits: int, seed: int) -> list[EditedCopie
     found = []
     for share in EDITED_SHARES:
         copies = [edit_text(text, share, f"{seed} {share} {at}") for at in range(COPIES)]
-        # A copy without a signal has no fingerprint and is found by nobody.
+        # A copy without a fingerprint is found at no radius.
         codes = list(fingerprints(copies, chosen, threads=1))
         distances = [bits if code is None else (code ^ original).bit_count() for code in codes]
         cosines = [similarity(text, copy, chosen) for copy in copies]

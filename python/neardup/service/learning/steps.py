@@ -1,4 +1,8 @@
-"""Words with weights, typed by hand: a line a word, and its hash bits if they are given too."""
+"""Typed words, and the steps from a text or from words to a fingerprint.
+
+A typed word is a line with a weight and, if wanted, the bits of its hash. `Steps` prepares the
+votes of `neardup.explain` for tables; `compare_steps` compares the steps of two texts.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +29,18 @@ _BITS = re.compile(rf"[01]{{{MIN_HASH_BITS},{MAX_HASH_BITS}}}")
 
 
 class LessonError(ValueError):
-    """Something typed that cannot be worked with: the key of a phrase, and what it names."""
+    """Input that a lesson cannot use: the key of a phrase, and its values."""
 
     def __init__(self, key: str, **values: Any) -> None:
         super().__init__(key)
-        # What was typed is shown among other words: nothing in it may be invisible, or turn them.
+        # Typed text is shown in a sentence: invisible and bidi characters are escaped.
         shown = {n: escape_invisible(v) if isinstance(v, str) else v for n, v in values.items()}
         self.key, self.values = key, shown
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A token, what it counts for, and its hash in zeros and ones; "" leaves it to the recipe."""
+    """A token, its weight, and its hash in binary digits; "" if the recipe computes the hash."""
 
     token: str
     weight: float
@@ -44,8 +48,8 @@ class Word:
 
 
 def parse_words(lines: str) -> list[Word]:
-    """The words of lines such as `成都 4.3`, `爱 2 11001001` or `" " 0.5`."""
-    # Only the ends of lines that a text box makes: others may be part of a token.
+    """Parse lines such as `成都 4.3`, `爱 2 11001001` or `" " 0.5`."""
+    # Only the line ends of a text box: others, such as U+2028, may be part of a token.
     words = [_parse_line(line) for line in re.split(r"\r\n|\n|\r", lines) if line.strip()]
     if len(words) > MAX_WORDS:
         raise LessonError("refused.words", n=len(words), most=MAX_WORDS)
@@ -53,7 +57,7 @@ def parse_words(lines: str) -> list[Word]:
 
 
 def format_words(words: Sequence[Word]) -> str:
-    """What `parse` reads."""
+    """Format words so that `parse_words` reads them back."""
     return "\n".join(
         " ".join(filter(None, (_quote_token(word), format_weight(word.weight), word.bits)))
         for word in words
@@ -61,7 +65,7 @@ def format_words(words: Sequence[Word]) -> str:
 
 
 def format_weight(weight: float) -> str:
-    """A weight in as few digits as say it exactly: 2 for 2.0."""
+    """Return a weight in the fewest digits that are exact: 2 for 2.0."""
     return str(int(weight)) if weight == int(weight) else repr(weight)
 
 
@@ -86,7 +90,7 @@ def _parse_line(line: str) -> Word:
 
 
 def parse_word(token: str, weight: str, bits: str) -> Word:
-    """A word of what was typed, refused where that is no weight or no hash."""
+    """Return a word of its typed parts; raise `LessonError` for a bad weight or hash."""
     if len(token) > MAX_TOKEN:
         raise LessonError("refused.token", token=token[:20], n=len(token), most=MAX_TOKEN)
     number = _parse_number(weight.strip())
@@ -105,7 +109,7 @@ def _parse_number(text: str) -> float | None:
 
 
 def _split_quoted(line: str) -> tuple[str | None, str]:
-    """A token in quotes, as in JSON, and what follows it."""
+    """Return a token in JSON quotes and the rest of the line; None without quotes."""
     if line.startswith('"'):
         try:
             token, end = json.JSONDecoder().raw_decode(line)
@@ -126,23 +130,21 @@ def _quote_token(word: Word) -> str:
     return json.dumps(word.token, ensure_ascii=not word.token.isprintable())
 
 
-# The vote behind a fingerprint, made ready to be shown, and two of them beside each other.
-
 WIDTHS = (8, 16, 32, 64, 128)
-# A page of more cells than this is slow to lay out.
+# Browsers are slow to lay out a table of more cells.
 MAX_CELLS = 2048
 MIN_ROWS = 8
-# A table with every running sum fits up to this width.
+# Running sums fit a page up to this width.
 MAX_RUNNING_BITS = 16
 HEAT_STEPS = 4
 
 
 @dataclass(frozen=True)
 class Steps:
-    """One text's way to its fingerprint.
+    """The steps from a text to its fingerprint.
 
-    explanation  as `neardup.explain` gives it
-    width        how many of its lowest bits are shown: all, or as many as were given by hand
+    explanation  the result of `neardup.explain`
+    width        how many of its lowest bits are shown: all, or the width of typed hashes
     """
 
     explanation: Explanation
@@ -160,7 +162,7 @@ class Steps:
 
     @lazy
     def heat(self) -> list[int]:
-        """How far each sum is from 0, in steps from -4 to 4; 0 only for a tie."""
+        """The size of each sum in steps from -4 to 4; 0 only for a tie."""
         most = max(map(abs, self.sums), default=0.0) or 1.0
         return [
             int(math.copysign(max(1, round(HEAT_STEPS * abs(value) / most)), value)) if value else 0
@@ -169,14 +171,14 @@ class Steps:
 
     @lazy
     def rows(self) -> list[TokenVotes]:
-        """The words to show: all in their order, or else the heaviest."""
+        """The words to show: all in their order, or the heaviest if there are too many."""
         rows = [self._cut(row) for row in self.explanation.rows()]
         most = max(MIN_ROWS, MAX_CELLS // self.width)
         return rows if len(rows) <= most else sorted(rows, key=lambda row: -row.weight)[:most]
 
     @lazy
     def running(self) -> list[list[float]]:
-        """The sums after each word, for few bits: what is written down by hand."""
+        """The sums after each word, as on paper; empty if there are too many bits or words."""
         rows = self.rows
         if self.width > MAX_RUNNING_BITS or len(rows) < len(self.explanation.features):
             return []
@@ -191,20 +193,20 @@ class Steps:
         return TokenVotes(row.token, row.count, row.weight, row.hash[first:], row.votes[first:])
 
     def words(self, given: dict[str, str]) -> list[Word]:
-        """The features, to be edited by hand."""
+        """Return the features as words to edit; `given` are typed hashes by token."""
         return [Word(f.token, f.weight, given.get(f.token, "")) for f in self.explanation.features]
 
 
 @dataclass(frozen=True)
 class StepsComparison:
-    """What changed from one text to the other.
+    """The changes from one text to another.
 
-    distance   bits that flipped, None if a text has no fingerprint
-    flipped    for each column, whether it did, most significant bit first
-    cosine     exact, of the weights
+    distance   number of flipped bits; None if a text has no fingerprint
+    flipped    whether each bit flipped, most significant first
+    cosine     exact cosine of the weights
     expected   bits · arccos(cosine) / π
     deviation  √(bits · q · (1 − q)) with q = arccos(cosine) / π
-    came, went words of one text only, with their weights
+    came, went words of the second or first text only
     """
 
     distance: int | None
@@ -217,7 +219,7 @@ class StepsComparison:
 
     @property
     def numbers(self) -> list[int]:
-        """The bits that flipped, by number, highest first."""
+        """The numbers of the flipped bits, highest first."""
         last = len(self.flipped) - 1
         return [last - at for at, flipped in enumerate(self.flipped) if flipped]
 
@@ -234,7 +236,7 @@ class StepsComparison:
 
 
 class TypedHashes:
-    """Hashes set by hand. Its name, which is part of a recipe's identity, says which."""
+    """A hash function of typed hashes; their digest is in its name, a part of recipe identities."""
 
     def __init__(self, codes: dict[str, int]) -> None:
         self._codes = codes
@@ -245,7 +247,7 @@ class TypedHashes:
 
 
 def recipe_for(name: str, bits: int, *, by_hand: bool) -> Recipe:
-    """A preset at a width. Words typed by hand count what was typed, all of them."""
+    """Return a preset with so many bits; typed words keep their weights, and all of them count."""
     if name not in PRESETS:
         raise LessonError("refused.recipe", recipe=name[:40], known=", ".join(PRESETS))
     if bits not in WIDTHS:
@@ -258,12 +260,12 @@ def recipe_for(name: str, bits: int, *, by_hand: bool) -> Recipe:
 
 
 def steps_of_text(text: str, name: str, bits: int) -> Steps:
-    """How a text becomes a fingerprint."""
+    """Return the steps of a text by a preset."""
     return Steps(explain(text, recipe_for(name, bits, by_hand=False)), bits)
 
 
 def steps_of_words(words: Sequence[Word], name: str, bits: int, given: dict[str, str]) -> Steps:
-    """How words with weights do; `given` are hashes set by hand, as `given_hashes` finds them."""
+    """Return the steps of words with weights; `given` are the hashes of `typed_hashes`."""
     pairs = [(word.token, word.weight) for word in words]
     if not given:
         return Steps(explain(pairs, recipe_for(name, bits, by_hand=True)), bits)
@@ -273,13 +275,13 @@ def steps_of_words(words: Sequence[Word], name: str, bits: int, given: dict[str,
     width = len(next(iter(given.values())))
     codes = {token: int(digits, 2) for token, digits in given.items()}
     recipe = recipe_for(name, WIDTHS[0], by_hand=True)
-    # A fingerprint has whole bytes; in the columns above those given every hash has a 0.
+    # A fingerprint has whole bytes; the columns above the typed width are 0 in every hash.
     recipe = recipe.replace(bits=-(-width // 8) * 8, hash=TypedHashes(codes), min_features=1)
     return Steps(explain(pairs, recipe), width)
 
 
 def typed_hashes(*texts: Sequence[Word]) -> dict[str, str]:
-    """The hashes set by hand, all of one width; a word has the same one in every text."""
+    """Return the typed hashes by token; all have one width, and a token has one hash."""
     found: dict[str, str] = {}
     for word in (word for words in texts for word in words if word.bits):
         first = next(iter(found.values()), word.bits)
@@ -293,7 +295,7 @@ def typed_hashes(*texts: Sequence[Word]) -> dict[str, str]:
 
 
 def compare_steps(first: Steps, second: Steps) -> StepsComparison:
-    """What changed from the first to the second."""
+    """Return the changes from the first to the second."""
     one, two = first.explanation, second.explanation
     recipe = one.recipe.replace(top=None, scale=None)
     cosine = similarity(_feature_weights(one), _feature_weights(two), recipe)
@@ -313,7 +315,7 @@ def compare_steps(first: Steps, second: Steps) -> StepsComparison:
 
 
 def angle_share(cosine: float) -> float:
-    """The chance that a bit differs: the angle between two texts as a share of 180 degrees."""
+    """Return the probability that a bit differs: the angle between two texts divided by π."""
     return math.acos(min(1.0, max(-1.0, cosine))) / math.pi
 
 

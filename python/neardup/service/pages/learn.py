@@ -1,4 +1,8 @@
-"""The page Learn: SimHash step by step, on the user's own words."""
+"""The page Learn: SimHash step by step, on the user's own text.
+
+`service.learning` computes the lessons; this module renders them, and answers the script of the
+page, which draws the model (/learn/model.json) and edits a text at random (/learn/edits.json).
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from neardup.reports.page import Wording
 from neardup.service.errors import HTTPProblem, problem_response
-from neardup.service.learning import exercises
-from neardup.service.learning import lessons as asking
-from neardup.service.learning import radius as blocks
-from neardup.service.learning import radius as edits
-from neardup.service.learning import radius as model
-from neardup.service.learning.lessons import Lessons, other_fields, read_lessons
+from neardup.service.learning import exercises, lessons, radius
+from neardup.service.learning.lessons import Items, Lessons, other_fields, read_lessons
 from neardup.service.learning.steps import WIDTHS, LessonError, format_weight
-from neardup.service.pages.learn_phrases import LESSONS, PHRASES, REFUSED
+from neardup.service.pages.learn_phrases import LEARN_PHRASES
 from neardup.service.pages.page_input import problem_page
 from neardup.service.pages.shell import (
     json_page,
@@ -34,31 +35,23 @@ from neardup.text.explain import format_number, format_signed, printable
 from neardup.text.presets import PRESETS
 
 if TYPE_CHECKING:
-    from neardup.reports.page import Wording
     from neardup.service.state import Service
 
-LEARN_PHRASES = {**PHRASES, **REFUSED, **LESSONS}
-# What the script says itself; the rest comes with the page.
+# Phrases of the script; the template has the others.
 SCRIPT_PHRASES = (
     *("radius.at", "radius.at_measured", "radius.chart_distance", "radius.chart_recall"),
-    *(
-        "radius.axis_share",
-        "radius.axis_distance",
-        "radius.axis_recall",
-        "radius.line",
-        "radius.col_within",
-    ),
-    *("radius.key_model", "radius.key_measured", "radius.key_own"),
+    *("radius.axis_share", "radius.axis_distance", "radius.axis_recall", "radius.line"),
+    *("radius.col_within", "radius.key_model", "radius.key_measured", "radius.key_own"),
     *("own.working", "own.done", "own.failed"),
 )
-# Bits of sums in one line of a table: as many as a page is wide.
+# Columns of a table of sums before it begins a new line.
 BITS_PER_LINE = 16
-# A request of this size holds any text that is edited, escaped.
-MAX_BODY = 12 * edits.MAX_EDITED_TEXT + 1000
+# Fits the longest text to edit, with every character escaped.
+MAX_BODY = 12 * radius.MAX_EDITED_TEXT + 1000
 
 
 class EditsRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """A text to edit at random, and how it is fingerprinted."""
+    """A text to edit at random, and how its copies are fingerprinted."""
 
     text: str
     recipe: str = "default"
@@ -74,137 +67,127 @@ def routes(service: Service) -> list[BaseRoute]:
     async def learn(request: Request) -> Response:
         items = request.query_params.multi_items()
         found = await service.run(read_lessons, items, request_language(request))
-        if wants_json(request):
-            return _json_response(found)
-        # A page of many cells takes a moment to write.
-        return await service.run(_learn_page, request, service, found)
+        if not wants_json(request):
+            # In a thread: a page of many cells takes long to render.
+            return await service.run(_learn_page, request, service, found)
+        if found.errors:
+            # The JSON page is in English, as the API.
+            wording = Wording("en", LEARN_PHRASES)
+            return _problem_response(next(iter(found.errors.values())), wording)
+        return json_page(found.to_dict())
 
     @problem_page(service, "learn")
-    async def drawn(request: Request) -> Response:
-        words = request_wording(request, LEARN_PHRASES)
+    async def model(request: Request) -> Response:
+        bits = _parse_bits(request.query_params.get("bits", "64"))
         try:
-            found = await service.run(
-                model.model_points, _parse_bits(request.query_params.get("bits", "64"))
-            )
-        except LessonError as refused:
-            return _problem_response(refused, words)
+            points = await service.run(radius.model_points, bits)
+        except LessonError as error:
+            return _problem_response(error, request_wording(request, LEARN_PHRASES))
         return json_page(
             {
-                "points": [point.to_dict() for point in found],
+                "points": [point.to_dict() for point in points],
                 "measured": {
-                    str(radius): [[*pair] for pair in sorted(shares.items())]
-                    for radius, shares in model.MEASURED.items()
+                    str(radius_): [[*pair] for pair in sorted(shares.items())]
+                    for radius_, shares in radius.MEASURED.items()
                 },
-                "measured_bits": model.MEASURED_BITS,
+                "measured_bits": radius.MEASURED_BITS,
             }
         )
 
     @problem_page(service, "learn")
-    async def edit(request: Request) -> Response:
-        words = request_wording(request, LEARN_PHRASES)
+    async def edits(request: Request) -> Response:
         if media_type(request.scope) != JSON:
             raise HTTPProblem(415, f"the body must be {JSON}", headers={"Accept": JSON})
         limits = replace(service.settings, max_body=min(service.settings.max_body, MAX_BODY))
-        given = decode_json(await read_body(request.scope, request.receive, limits), EDITS_DECODER)
+        body = await read_body(request.scope, request.receive, limits)
+        given = decode_json(body, EDITS_DECODER)
         try:
-            found = await service.run(
-                edits.edit_curve, given.text, given.recipe, given.bits, given.seed
+            points = await service.run(
+                radius.edit_curve, given.text, given.recipe, given.bits, given.seed
             )
-        except LessonError as refused:
-            return _problem_response(refused, words)
-        return json_page({"bits": given.bits, "points": [point.to_dict() for point in found]})
+        except LessonError as error:
+            return _problem_response(error, request_wording(request, LEARN_PHRASES))
+        return json_page({"bits": given.bits, "points": [point.to_dict() for point in points]})
 
     return [
         *page_routes("/learn", learn),
-        Route("/learn/model.json", drawn, methods=["GET"], name="learn.model"),
-        Route("/learn/edits.json", edit, methods=["POST"], name="learn.edits"),
+        Route("/learn/model.json", model, methods=["GET"], name="learn.model"),
+        Route("/learn/edits.json", edits, methods=["POST"], name="learn.edits"),
     ]
 
 
 def _learn_page(request: Request, service: Service, found: Lessons) -> Response:
+    wording = request_wording(request, LEARN_PHRASES)
     return render_page(
         request,
         service,
         "learn.html",
         page="learn",
-        status=400 if found.refused else 200,
+        status=400 if found.errors else 200,
         phrases=LEARN_PHRASES,
-        **_context(
-            found, request.query_params.multi_items(), request_wording(request, LEARN_PHRASES)
-        ),
+        **_context(found, request.query_params.multi_items(), wording),
     )
 
 
-def _context(found: Lessons, items: asking.Items, words: Wording) -> dict[str, Any]:
+def _context(found: Lessons, items: Items, words: Wording) -> dict[str, Any]:
+    column = 1 if words.language == "zh" else 0
     return {
-        "asked": found,
+        "lessons": found,
         "fields": found.fields,
-        "refused": {name: words(why.key, **why.values) for name, why in found.refused.items()},
-        "kept": {
-            "words": other_fields(items, asking.WORD_FIELDS),
-            "blocks": other_fields(items, asking.BLOCK_FIELDS),
-            "exercise": other_fields(items, asking.EXERCISE_FIELDS),
-            "plot": other_fields(items, asking.PLOT_FIELDS),
+        "errors": {name: words(error.key, **error.values) for name, error in found.errors.items()},
+        "hidden": {
+            "words": other_fields(items, lessons.WORD_FIELDS),
+            "blocks": other_fields(items, lessons.BLOCK_FIELDS),
+            "exercise": other_fields(items, lessons.EXERCISE_FIELDS),
+            "plot": other_fields(items, lessons.PLOT_FIELDS),
         },
         "examples": exercises.EXAMPLES,
         "example": next(
-            (e.key for e in exercises.EXAMPLES if e.values.items() <= found.fields.items()), None
+            (x.key for x in exercises.EXAMPLES if x.values.items() <= found.fields.items()), None
         ),
-        "block_examples": {"small": exercises.BLOCKS_EXAMPLE, "large": exercises.BLOCKS_EXAMPLE_64},
+        "block_examples": {
+            "small": exercises.BLOCKS_EXAMPLE,
+            "large": exercises.BLOCKS_EXAMPLE_64,
+        },
         "presets": list(PRESETS),
         "widths": WIDTHS,
         "lines": _table_lines,
         "shares": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3),
-        "point": model.model_point,
-        "measured": model.measured_recall,
-        "most_radius": model.MAX_PLOT_RADIUS,
-        "most_blocks": blocks.MAX_BLOCK_RADIUS + 1,
+        "point": radius.model_point,
+        "measured": radius.measured_recall,
+        "max_radius": radius.MAX_PLOT_RADIUS,
+        "max_blocks": radius.MAX_BLOCK_RADIUS + 1,
         "limits": {
-            "text": asking.MAX_TEXT,
-            "lines": asking.MAX_LINES,
-            "own": edits.MAX_EDITED_TEXT,
+            "text": lessons.MAX_TEXT,
+            "lines": lessons.MAX_LINES,
+            "own": radius.MAX_EDITED_TEXT,
         },
-        "plain": format_weight,
+        "format_weight": format_weight,
         "visible": printable,
         "signed": _signed,
         "short": format_number,
-        # Braces stay: the script fills them in.
-        "too_long": str(LEARN_PHRASES["refused.text"][words.language == "zh"]).replace(":,", ""),
-        "script": json.dumps(
-            {name: LEARN_PHRASES[name][words.language == "zh"] for name in SCRIPT_PHRASES}
-        ),
+        # The script fills in the braces.
+        "too_long": str(LEARN_PHRASES["refused.text"][column]).replace(":,", ""),
+        "script": json.dumps({name: LEARN_PHRASES[name][column] for name in SCRIPT_PHRASES}),
     }
 
 
 def _signed(value: float, decimals: int | None = None) -> str:
-    """A number with its sign, a real minus; one that is not 0 keeps its sign when rounded."""
+    """Return a number with its sign, by U+2212 for minus; a number rounded to 0 keeps its sign."""
     rounded = value if decimals is None else round(value, decimals)
-    found = format_signed(rounded) if rounded or not value else ("+0" if value > 0 else "-0")
-    return found.replace("-", "\u2212")
+    text = format_signed(rounded) if rounded or not value else ("+0" if value > 0 else "-0")
+    return text.replace("-", "\u2212")
 
 
 def _table_lines(width: int) -> list[tuple[int, int]]:
-    """Where each line of a table of sums starts and ends, most significant bit first."""
+    """Return where each line of a table of sums starts and ends."""
     return [(start, min(start + BITS_PER_LINE, width)) for start in range(0, width, BITS_PER_LINE)]
 
 
-def _json_response(found: Lessons) -> Response:
-    if found.refused:
-        return _problem_response(next(iter(found.refused.values())))
-    return json_page(found.to_dict())
-
-
-def _problem_response(refused: LessonError, words: Wording | None = None) -> Response:
-    """Problem details of RFC 9457."""
-    said = words or _english()
-    return problem_response(400, said(refused.key, **refused.values))
-
-
-def _english() -> Wording:
-    from neardup.reports.page import Wording
-
-    return Wording("en", LEARN_PHRASES)
+def _problem_response(error: LessonError, words: Wording) -> Response:
+    return problem_response(400, words(error.key, **error.values))
 
 
 def _parse_bits(text: str) -> int:
+    """Return the number of bits; 0, which is refused, for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else 0

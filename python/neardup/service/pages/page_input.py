@@ -35,6 +35,7 @@ from neardup.reports.formatting import line_pieces
 from neardup.service import answers
 from neardup.service.errors import HTTPProblem, to_problem
 from neardup.service.pages import shell
+from neardup.service.pages.phrases import PHRASES
 from neardup.service.requests import ClientDisconnectedError, media_type, read_body
 
 if TYPE_CHECKING:
@@ -415,5 +416,5 @@ def _problem(error: Exception, words: Wording) -> HTTPProblem:
         return HTTPProblem(error.status, words(error.phrase, **error.values))
     problem = to_problem(error)
     name = f"problem.{problem.status}"
-    detail = words(name) if name in shell.COMMON_PHRASES else problem.detail
+    detail = words(name) if name in PHRASES else problem.detail
     return HTTPProblem(problem.status, detail, headers=problem.headers)

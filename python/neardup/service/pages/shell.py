@@ -16,14 +16,14 @@ from neardup.reports.formatting import number
 from neardup.reports.page import LANGUAGES, Wording
 from neardup.reports.phrases import Phrases
 from neardup.service.auth import AUTHENTICATOR_KEY, COOKIE, TOKEN_KEY
-from neardup.service.pages.phrases import COLLECTION_PHRASES, PHRASES
+from neardup.service.pages.phrases import PHRASES
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from neardup.service.state import Service
 
-COMMON_PHRASES = {**PHRASES, **COLLECTION_PHRASES}
 THEMES = ("auto", "light", "dark")
 # Language and theme are remembered for a year.
 COOKIE_SECONDS = 365 * 24 * 3600
@@ -35,12 +35,34 @@ def environment() -> Environment:
     """Return the template environment: templates of the service, then those of reports."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    found = Environment(
         loader=ChoiceLoader([PackageLoader("neardup.service"), PackageLoader("neardup.reports")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+    )
+    found.filters["field"] = field_value
+    return found
+
+
+def field_value(value: object) -> Markup:
+    """Escape the value of a form field; the template's filter `field`.
+
+    The field holds exactly this text, while the source of the page has no invisible characters:
+    these become character references. U+0000 cannot be in a page; references to C1 controls would
+    be read as Windows-1252, so they stay.
+    """
+    from markupsafe import Markup, escape
+
+    text = str(escape(str(value).replace("\0", "\ufffd")))
+    return Markup(  # noqa: S704
+        "".join(
+            char
+            if char.isprintable() or char in "\n\t" or "\x80" <= char <= "\x9f"
+            else f"&#x{ord(char):x};"
+            for char in text
+        )
     )
 
 
@@ -72,7 +94,7 @@ def request_theme(request: Request) -> str:
 
 def request_wording(request: Request, phrases: Phrases | None = None) -> Wording:
     """Return the phrases of all pages, and `phrases`, in the language of the request."""
-    return Wording(request_language(request), {**COMMON_PHRASES, **(phrases or {})})
+    return Wording(request_language(request), {**PHRASES, **(phrases or {})})
 
 
 def with_query(request: Request, path: str, **changes: str | None) -> str:

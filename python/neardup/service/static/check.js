@@ -1,10 +1,11 @@
-// Which sources count is in the address, so that a link shows the same; and it is said aloud.
+// Keeps the sources left out in the address, so that a link shows the same result, and announces the
+// new share to screen readers.
 import { keep } from "./switches.js";
 
 const view = document.querySelector('[data-view="document"]');
 
 const follow = () => {
-  // The script that reports have too has counted by then.
+  // After two frames page.js, which reports use too, has computed the shares.
   requestAnimationFrame(() => requestAnimationFrame(() => {
     const off = Array.from(view.querySelectorAll("input[data-source]:not(:checked)"), (box) => decodeURIComponent(box.dataset.id));
     keep({ off: off.filter(Boolean) });

@@ -1,6 +1,6 @@
-// The line of the survey moves with the mouse, a finger or the keys; counts and scores follow at
-// once, pairs a moment later. What is still being made is asked for again.
-import { keep } from "./switches.js";
+// Moves the threshold of the survey by mouse, touch or keys: counts and scores follow at once, pairs
+// after a short delay. Polls while the survey or the clusters are not finished.
+import { keep, percentSign } from "./switches.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -63,7 +63,7 @@ const moveLine = (threshold) => {
 
 const similarities = () => (find("#threshold")?.dataset.similarities ?? "").split(" ").filter(Boolean).map(Number);
 
-const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)} %` : "–");
+const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)}${percentSign}` : "–");
 
 const score = (threshold) => {
   const place = find("#marks");
@@ -85,23 +85,23 @@ const score = (threshold) => {
   if (note) note.textContent = note.dataset.note.replace("{threshold}", shown(threshold));
 };
 
-// ---- parts of the page, as the server writes them ----
+// ---- parts of the page, rendered by the service ----
 
-let asked = 0;
+let requests = 0;
 
-/** Takes parts of a page of ours in the place of those that are here. */
+/** Loads a page and replaces the elements with these ids by its own. */
 const take = async (address, ids, options) => {
-  asked += 1;
-  const number = asked;
+  requests += 1;
+  const number = requests;
   const answer = await fetch(address, { headers: { Accept: "text/html" }, ...options });
   if (answer.status === 401 || new URL(answer.url).pathname === "/sign-in") {
-    // Whoever is no longer signed in is asked to.
+    // Signed out: reloading leads to the sign-in page.
     location.reload();
     return null;
   }
   const found = new DOMParser().parseFromString(await answer.text(), "text/html");
-  // A later question has overtaken this one.
-  if (number !== asked) return null;
+  // A later request was answered first.
+  if (number !== requests) return null;
   if (!answer.ok) {
     const problem = found.querySelector(".error");
     if (problem) find("#pairs")?.prepend(document.adoptNode(problem));
@@ -186,15 +186,15 @@ document.addEventListener("pointermove", (event) => {
   if (chart?.hasPointerCapture(event.pointerId)) follow(event);
 });
 
-// ---- what is still being made ----
+// ---- polling ----
 
 const unfinished = () => find("#survey")?.dataset.finished === "false" || find("#groups [role=status]");
 let turns = 0;
 const again = async () => {
-  // Not for ever: what cannot be made says so on the next visit.
+  // Stop after 60 times; the next visit continues.
   if (!unfinished() || turns > 60) return;
   turns += 1;
-  // Not under a finger; a focus stays where it is.
+  // Do not replace the slider while it is dragged.
   if (!isHeld) await take(here(), ["survey", "pairs", "groups"]);
   setTimeout(again, 1500);
 };

@@ -1,4 +1,4 @@
-// Files can be dropped; one that is too large is told before it is sent.
+// Files can be dropped; a file over the limit is reported before it is sent.
 
 for (const place of document.querySelectorAll("[data-drop]")) {
   const chooser = place.querySelector("input[type=file]");
@@ -13,7 +13,7 @@ for (const place of document.querySelectorAll("[data-drop]")) {
     said.textContent = isTooLarge ? `${file.name}: ${chooser.dataset.tooLarge}` : "";
   };
   chooser.addEventListener("change", tell);
-  // What is typed counts if it comes last.
+  // Typing after choosing a file replaces the file.
   text.addEventListener("input", () => {
     if (chooser.files.length && text.value.trim()) {
       chooser.value = "";
@@ -38,7 +38,7 @@ for (const place of document.querySelectorAll("[data-drop]")) {
   });
 }
 
-// Beside the places for it, a dropped file must not replace the page.
+// A file dropped elsewhere must not replace the page.
 for (const name of ["dragover", "drop"]) {
   addEventListener(name, (event) => {
     if (document.querySelector("[data-drop]") && !event.defaultPrevented) event.preventDefault();

@@ -1,6 +1,6 @@
-// The address of the page holds all that was chosen, and so do the links that lead back to it.
+// Keeps all choices in the address of the page, and in the links to other versions of it.
 
-/** Puts parameters into the address, the switches and the link to the page as JSON. */
+/** Sets the query of the address, of the language and theme switches, and of the JSON link. */
 export function keep(search) {
   const chosen = search.toString();
   history.replaceState(history.state, "", location.pathname + (chosen && `?${chosen}`) + location.hash);
@@ -16,7 +16,7 @@ export function keep(search) {
   }
 }
 
-/** The parameters of the address, with those of one form in the place of what it had before. */
+/** Returns the query of the address with the current fields of one form. */
 export function withForm(form, own, submitter) {
   const search = new URLSearchParams(location.search);
   for (const name of own) search.delete(name);

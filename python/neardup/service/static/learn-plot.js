@@ -1,7 +1,8 @@
-// How far edited copies are: two charts of what the service's model says, of what was measured, and
-// of the user's own text.
+// Two charts of edited copies, distance and recall: the model, the measured values, and the user's
+// own text.
 
 import { keep } from "./learn-address.js";
+import { percentSign } from "./switches.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HIGH = 310;
@@ -14,7 +15,7 @@ const MOST = 0.3;
 const box = document.getElementById("plot");
 const phrases = box ? JSON.parse(box.dataset.phrases) : {};
 const models = new Map();
-// As wide as it is shown, so that letters keep their size; on a telephone one stands below the other.
+// Drawn at the width it is shown, so that text keeps its size; on a phone the charts are stacked.
 let wide = 560;
 let own = null;
 let seed = 0;
@@ -48,7 +49,7 @@ const across = (share) => LEFT + (share / MOST) * (wide - LEFT - RIGHT);
 const upTo = (most) => (value) => HIGH - BOTTOM - (Math.min(value, most) / most) * (HIGH - TOP - BOTTOM);
 const line = (points) => points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
 
-/** An empty chart with its axes; `ticks` are those of the upright one, with what they are called. */
+/** Returns an empty chart with its axes; `ticks` are values and labels of the vertical axis. */
 function chart(title, ticks, up, name) {
   const svg = element("svg", { viewBox: `0 0 ${wide} ${HIGH}`, role: "img", "aria-label": title });
   for (const [value, label] of ticks) {
@@ -58,7 +59,7 @@ function chart(title, ticks, up, name) {
   }
   for (const share of wide < 450 ? [0, 0.1, 0.2, 0.3] : [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]) {
     const at = { x: across(share), y: HIGH - BOTTOM + 18, "text-anchor": "middle" };
-    svg.append(element("text", at, `${Math.round(share * 100)} %`));
+    svg.append(element("text", at, `${Math.round(share * 100)}${percentSign}`));
   }
   const middle = (LEFT + wide - RIGHT) / 2;
   svg.append(element("text", { class: "axis", x: middle, y: HIGH - 8, "text-anchor": "middle" },
@@ -98,7 +99,7 @@ function distances({ points }, { bits, radius, share }) {
   }
   const y = up(radius);
   svg.append(element("line", { class: "threshold", x1: LEFT, x2: wide - RIGHT, y1: y, y2: y }));
-  // On the side where the curve is not.
+  // On the side away from the curve.
   const left = radius > points.at(-1).expected / 2;
   svg.append(element("text", {
     class: "threshold", x: left ? LEFT + 6 : wide - RIGHT, y: y - 5, "text-anchor": left ? "start" : "end",
@@ -109,7 +110,7 @@ function distances({ points }, { bits, radius, share }) {
 
 function found({ points, measured, measured_bits: fixed }, { bits, radius, share }) {
   const up = upTo(1);
-  const ticks = [0, 0.25, 0.5, 0.75, 1].map((value) => [value, `${value * 100} %`]);
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((value) => [value, `${value * 100}${percentSign}`]);
   const svg = chart(say("radius.chart_recall"), ticks, up, say("radius.axis_recall"));
   svg.append(element("polyline", {
     class: "curve", points: line(points.map((p) => [across(p.share), up(within(p, radius))])),
@@ -157,7 +158,7 @@ async function draw() {
     said.textContent = error.message;
     return;
   }
-  if (now.bits !== chosen().bits) return; // Another width was chosen meanwhile.
+  if (now.bits !== chosen().bits) return; // The width was changed while the model was loading.
   wide = Math.max(300, Math.min(560, box.clientWidth));
   const figures = [distances, found].map((make) => {
     const figure = document.createElement("figure");
@@ -181,7 +182,7 @@ async function draw() {
   tellOwn(now);
 }
 
-/** The same numbers as a table. */
+/** Fills the table with the numbers of the charts. */
 function tabulate(known, { bits, radius }) {
   const table = input("plot-table");
   table.querySelector("[data-within]").textContent = say("radius.col_within", { radius });
@@ -192,7 +193,7 @@ function tabulate(known, { bits, radius }) {
       && known.measured[radius]?.find(([at]) => Math.abs(at - share) < 1e-9);
     const said = [
       p.cosine.toFixed(3), `${p.expected.toFixed(1)} ± ${p.deviation.toFixed(1)}`,
-      `${(100 * within(p, radius)).toFixed(0)} %`, seen ? `${(100 * seen[1]).toFixed(0)} %` : "–",
+      `${(100 * within(p, radius)).toFixed(0)}${percentSign}`, seen ? `${(100 * seen[1]).toFixed(0)}${percentSign}` : "–",
     ];
     row.querySelectorAll("td").forEach((cell, at) => { cell.textContent = said[at]; });
   }
@@ -217,7 +218,7 @@ function moved() {
   const { bits, radius, share } = chosen();
   input("r").max = Math.min(32, bits);
   document.querySelector("output[for='r']").textContent = input("r").value;
-  document.querySelector("output[for='p']").textContent = `${percent(share, 1)} %`;
+  document.querySelector("output[for='p']").textContent = `${percent(share, 1)}${percentSign}`;
   const search = new URLSearchParams(location.search);
   search.set("pbits", bits);
   search.set("r", Math.min(radius, bits));
@@ -242,7 +243,7 @@ async function edit(event) {
       }),
     });
     const given = await answer.json();
-    if (mine !== seed) return; // It was asked again meanwhile.
+    if (mine !== seed) return; // A later request replaced this one.
     if (!answer.ok) throw new Error(given.detail);
     own = given;
   } catch (error) {

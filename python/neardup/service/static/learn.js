@@ -1,5 +1,5 @@
-// The page Learn: what is typed is sent to the service, and the sections it changes are put in the
-// place of the old ones. Nothing is worked out here, so the page is the same without a script.
+// The page Learn: sends the forms to the service and replaces the sections that change. It computes
+// nothing, so the page is the same without scripts.
 
 import { keep, withForm } from "./learn-address.js";
 import { startPlot } from "./learn-plot.js";
@@ -30,12 +30,12 @@ async function show(form, submitter) {
     const answer = await fetch(`/learn?${search}`, { signal: asking.signal });
     found = new DOMParser().parseFromString(await answer.text(), "text/html");
   } catch (error) {
-    // Unless another question came meanwhile, the service is gone.
+    // An aborted request was replaced by a newer one; any other error means the service is gone.
     if (error.name !== "AbortError") complain(form, status.dataset.failed);
     return;
   }
   const sections = form.dataset.swap.split(" ");
-  // An answer of another kind: too much was asked, or too often.
+  // Not the page Learn: the request was too large, or the rate limit was reached.
   if (!sections.every((id) => found.getElementById(id))) return complain(form, status.dataset.failed);
   const error = found.querySelector(`#${sections[0]} .error`);
   if (error && form.id === "weights-form") return complain(form, error.textContent);
@@ -47,7 +47,7 @@ async function show(form, submitter) {
   status.textContent = said?.textContent.trim() ?? "";
 }
 
-/** What is said of a text that no address would hold; "" if all do. */
+/** Returns the error for a text too long for an address; "" if all fit. */
 function tooLong(form) {
   const kind = form.elements.as?.value ?? "text";
   for (const area of form.querySelectorAll("textarea")) {
@@ -61,7 +61,7 @@ function tooLong(form) {
   return "";
 }
 
-/** Says above the old answer why there is no new one. */
+/** Shows an error above the old result. */
 function complain(form, said) {
   const section = document.getElementById(form.dataset.swap.split(" ")[0]);
   section.querySelector(".error")?.remove();
@@ -72,7 +72,7 @@ function complain(form, said) {
   section.querySelector("h2").after(note);
 }
 
-/** A bit that was flipped is part of the query from now on. */
+/** Returns the query of the address with a flipped bit as part of the fingerprint. */
 function settled(search, found) {
   if (search.has("flip") && !found.querySelector("#blocks .error")) {
     search.delete("flip");
@@ -81,7 +81,7 @@ function settled(search, found) {
   return search;
 }
 
-/** What follows from edited weights stands in the form above as well. */
+/** Copies edited weights into the form of texts. */
 function fill(found) {
   for (const id of ["a", "b"]) {
     document.getElementById(id).value = found.getElementById(id).value;
@@ -91,7 +91,7 @@ function fill(found) {
   }
 }
 
-/** Puts a new section in the place of the old one; focus, open parts and scrolling stay. */
+/** Replaces a section; focus, open details and scroll positions stay. */
 function swap(id, found) {
   const old = document.getElementById(id);
   const fresh = document.importNode(found.getElementById(id), true);
@@ -126,7 +126,7 @@ document.addEventListener("change", (event) => {
   if (event.target.name === "as" && event.target.type === "radio") turn(event.target.value);
 });
 
-/** Another way of typing begins with what is there: words with their weights, or plain ones. */
+/** Switches between text and words with weights, and converts the current input. */
 function turn(kind) {
   const steps = document.getElementById("steps");
   if (kind === "words") {

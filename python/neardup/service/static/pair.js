@@ -1,4 +1,4 @@
-// A link that names a passage shows it and its twin.
+// A link to a passage (#l3, #r3) scrolls both sides to it and highlights it.
 
 const show = () => {
   const badge = /^#[lr]\d+$/.test(location.hash) && document.querySelector(location.hash);

@@ -1,9 +1,9 @@
-// The switch of colours works without a new page, and every page knows that scripts run.
+// Switches the theme without loading the page again; marks the page as scripted for its styles.
 
 const root = document.documentElement;
 root.classList.add("scripted");
 
-export const language = root.lang.startsWith("zh") ? "zh" : "en";
+export const percentSign = root.lang.startsWith("zh") ? "%" : " %";
 
 const changed = (address, changes) => {
   for (const [name, value] of Object.entries(changes)) {
@@ -15,7 +15,7 @@ const changed = (address, changes) => {
   return address;
 };
 
-/** Changes parameters of the address without a new page: null leaves one out, an array repeats it. */
+/** Changes query parameters without loading a page: null removes one, an array repeats it. */
 export function keep(changes) {
   history.replaceState(history.state, "", changed(new URL(location.href), changes));
   for (const link of document.querySelectorAll("header .switches a, footer a[data-json-link]")) {
