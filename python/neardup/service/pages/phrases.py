@@ -188,8 +188,8 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "near.title": ("Nearest documents", "最相近的文档"),
     "near.document": ("Document", "文档"),
     "near.distance": ("Bits apart", "相差位数"),
-    "near.coverage": ("This text found in it", "本文在其中的比例"),
-    "near.own_coverage": ("Found in this text", "其在本文中的比例"),
+    "near.coverage": ("Share of this text", "占本文比例"),
+    "near.own_coverage": ("Share of the document", "占该文档比例"),
     "near.near": ("near", "相近"),
     "near.note": (
         "Documents of similarity {similarity} or more are highlighted.",

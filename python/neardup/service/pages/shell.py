@@ -134,7 +134,9 @@ def render_page(
             t=words,
             words=words,
             number=number,
+            # Between items of a list, and between sentences.
             comma="、" if words.language == "zh" else ", ",
+            gap="" if words.language == "zh" else " ",
             page=page,
             theme=request_theme(request),
             themes=THEMES,
