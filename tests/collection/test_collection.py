@@ -14,7 +14,7 @@ import pytest
 
 import neardup as nd
 from neardup import Match
-from neardup.collection import Outcome, connection, segments, sketches, store
+from neardup.collection import Outcome, connection, segments, store
 from neardup.near import lookup
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
@@ -327,9 +327,9 @@ def test_a_million_equal_texts_cost_no_more_than_a_few(
     read = []
     found_in_store = store.Store._select
 
-    def counting(self: store.Store, keys: Sequence[int], *, whole: bool) -> Any:
+    def counting(self: store.Store, keys: Sequence[int], *, with_text: bool) -> Any:
         read.append(len(keys))
-        return found_in_store(self, keys, whole=whole)
+        return found_in_store(self, keys, with_text=with_text)
 
     monkeypatch.setattr(store.Store, "_select", counting)
     with nd.Collection.open(path, durability="normal") as collection:
@@ -448,13 +448,13 @@ def test_a_closed_collection_says_so(path: Path) -> None:
 def test_no_more_fingerprints_are_at_hand_than_said(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segments, "TAIL", 40)
-    monkeypatch.setattr(sketches, "MAX_RECENT", 50)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 40)
+    monkeypatch.setattr(segments, "MAX_RECENT", 50)
     with nd.Collection.open(path) as collection:
         for number in range(20):
             collection.add([(f"{number}-{at}", f"text {number} of {at} {CAT}") for at in range(15)])
             collection.remove([f"{number}-3"])
-            at_hand = collection._session.segments.recent.pieces
+            at_hand = collection._session.segments.recent.arrays
             assert sum(len(keys) for keys, _ in at_hand) <= 50
         assert len(collection) == 280
         assert collection.verify() == []
@@ -463,13 +463,13 @@ def test_no_more_fingerprints_are_at_hand_than_said(
 def test_documents_without_a_signal_are_not_read_at_each_opening(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segments, "TAIL", 10)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 10)
     with nd.Collection.open(path) as collection:
         for number in range(30):
             collection.add([(f"{number}-{at}", f"word{number}x{at}") for at in range(5)])
         assert collection.stats().segments == 1
         assert collection.stats().segment_entries == 0
-        assert 150 - collection._session.segments.covered < 40
+        assert 150 - collection._session.segments.last_saved_key < 40
         assert collection.verify() == []
         assert collection.check(CAT) == []
         collection.compact()
@@ -486,7 +486,7 @@ def test_documents_without_a_signal_are_not_read_at_each_opening(
 def test_segments_are_written_and_merged_as_it_grows(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segments, "TAIL", 10)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 10)
     with nd.Collection.open(path) as collection:
         sizes = set()
         for number in range(200):

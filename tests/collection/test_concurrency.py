@@ -77,12 +77,12 @@ def test_searches_do_not_wait_for_a_compaction(
         assert [x.id for x in collection.check(f"{CAT} {DOG}")] == ["more"]
 
 
-@pytest.mark.parametrize("tail", [4, segments.TAIL])
+@pytest.mark.parametrize("tail", [4, segments.TAIL_FINGERPRINTS])
 def test_what_is_always_there_is_always_found_once(
     path: Path, monkeypatch: pytest.MonkeyPatch, tail: int
 ) -> None:
     """A document is replaced again and again by one that is as near; segments come and go."""
-    monkeypatch.setattr(segments, "TAIL", tail)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", tail)
     stop = threading.Event()
     failures: list[Any] = []
     with nd.Collection.open(path, durability="normal") as collection:
@@ -137,14 +137,14 @@ def test_connections_are_few_and_closed(path: Path, monkeypatch: pytest.MonkeyPa
     for _ in range(50):
         collection.check(CAT)
     assert len(opened) == 1
-    with collection._session.readers.one(), collection._session.readers.one():
+    with collection._session.readers.borrow(), collection._session.readers.borrow():
         assert len(collection.check(CAT)) == 1
     assert len(opened) == 3
-    in_use = collection._session.readers.one()
+    in_use = collection._session.readers.borrow()
     in_use.__enter__()
     collection.close()
     in_use.__exit__(None, None, None)
-    assert collection._session.readers.stores == []
+    assert collection._session.readers.open_stores == []
     for store in opened:
         with pytest.raises(nd.CollectionError, match="closed"):
             store.settings()

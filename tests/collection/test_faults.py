@@ -33,7 +33,7 @@ import sys
 import neardup as nd
 from neardup.collection import segments
 
-segments.TAIL = 20
+segments.TAIL_FINGERPRINTS = 20
 path, side, round_ = sys.argv[1:]
 with nd.Collection.open(path) as collection, open(side, "a") as acknowledged:
     number = 0
@@ -130,7 +130,7 @@ def whole_batches(collection: nd.Collection) -> set[int]:
 def test_a_failing_write_takes_its_batch_back(
     path: Path, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segments, "TAIL", 50)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 50)
     with nd.Collection.open(path) as collection:
         collection.add(batch(0))
         stored, failed = {0}, set()
@@ -212,8 +212,8 @@ def test_an_error_in_the_middle_of_a_transaction(
 def test_a_segment_that_cannot_be_written_is_no_error(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segments, "TAIL", 50)
-    monkeypatch.setattr(session, "TAIL", 50)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 50)
+    monkeypatch.setattr(session, "TAIL_FINGERPRINTS", 50)
     with nd.Collection.open(path) as collection:
         with monkeypatch.context() as patched:
 
@@ -259,7 +259,7 @@ def test_a_failed_segment_does_not_fail_the_write(
     def fail(*_: Any) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(segments, "TAIL", 3)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 3)
     with monkeypatch.context() as patched:
         patched.setattr(Store, "removed", fail)
         assert seen.add([("x", CAT)])[0].status == "added"
@@ -278,7 +278,7 @@ def test_an_id_that_is_there_and_is_not_found(
     assert seen.verify() == []
 
 
-@pytest.mark.parametrize("step", ["apply", "_add", "_remove"])
+@pytest.mark.parametrize("step", ["apply", "_add_to_tail", "_remove_keys"])
 def test_an_interruption_between_the_disk_and_the_memory(
     seen: nd.Collection, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +304,7 @@ def test_an_interruption_between_the_disk_and_the_memory(
 
 def grown(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A small collection with two segments, a tail, removed and updated documents."""
-    monkeypatch.setattr(segments, "TAIL", 40)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 40)
     texts = {f"id {at}": f"document {at} says {at * 7919} times: {CAT}" for at in range(100)}
     texts |= {"word": "hello", "long": " ".join(f"w{at}" for at in range(400))}
     with nd.Collection.open(path, nd.Recipe(bits=64)) as collection:

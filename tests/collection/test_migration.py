@@ -89,7 +89,7 @@ def answers(collection: nd.Collection) -> list[Any]:
 @pytest.fixture
 def old(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What a collection answered before it was made one of format 1."""
-    monkeypatch.setattr(segments, "TAIL", 30)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 30)
     with nd.Collection.open(path) as collection:
         for at in range(0, 100, 10):
             collection.add([(str(n), TEXTS[n], {"n": n}) for n in range(at, at + 10)])

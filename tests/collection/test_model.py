@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 )
 
 import neardup as nd
-from neardup.collection import segments, sketches
+from neardup.collection import segments
 from reference.collection import Model
 
 # Few words, so that texts meet again, changed a little; some have no signal.
@@ -127,12 +127,12 @@ class Life(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize("examples", [12, pytest.param(100, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("tail", [3, segments.TAIL])
+@pytest.mark.parametrize("tail", [3, segments.TAIL_FINGERPRINTS])
 def test_life(tail: int, examples: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # So small that segments are written and merged all the time; and as it is.
-    monkeypatch.setattr(segments, "TAIL", tail)
-    monkeypatch.setattr(sketches, "MAX_RECENT", 10 if tail == 3 else sketches.MAX_RECENT)
-    monkeypatch.setattr(sketches, "MAX_PIECES", 2)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", tail)
+    monkeypatch.setattr(segments, "MAX_RECENT", 10 if tail == 3 else segments.MAX_RECENT)
+    monkeypatch.setattr(segments, "MAX_ARRAYS", 2)
     run_state_machine_as_test(
         Life, settings=settings(max_examples=examples, stateful_step_count=25, deadline=None)
     )

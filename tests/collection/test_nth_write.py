@@ -57,7 +57,7 @@ import sys
 import neardup as nd
 from neardup.collection import segments
 
-segments.TAIL = 12
+segments.TAIL_FINGERPRINTS = 12
 try:
     opened = nd.Collection.open(sys.argv[1])
 except OSError as error:

@@ -20,8 +20,8 @@ from neardup.collection.schema import unpack_text
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postings, "TAIL", 20)
-    monkeypatch.setattr(segments, "TAIL", 30)
+    monkeypatch.setattr(postings, "TAIL_DOCUMENTS", 20)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 30)
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_another_process_adds_and_compacts(path: Path) -> None:
     code = """
 import sys, neardup as nd
 from neardup.collection import postings, segments
-postings.TAIL, segments.TAIL = 20, 30
+postings.TAIL_DOCUMENTS, segments.TAIL_FINGERPRINTS = 20, 30
 sys.path.insert(0, sys.argv[2])
 from helpers.search_corpus import batch
 with nd.Collection.open(sys.argv[1]) as collection:
@@ -202,7 +202,7 @@ with nd.Collection.open(sys.argv[1]) as collection:
 KILLED = """
 import sys, neardup as nd
 from neardup.collection import postings, segments
-postings.TAIL, segments.TAIL = 20, 30
+postings.TAIL_DOCUMENTS, segments.TAIL_FINGERPRINTS = 20, 30
 sys.path.insert(0, sys.argv[2])
 from helpers.search_corpus import batch
 with nd.Collection.open(sys.argv[1]) as collection:
@@ -254,7 +254,7 @@ def struck(path: Path, name: str) -> None:
 @pytest.fixture
 def large(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A file of some blocks: what is wrong in a later one is not seen when it is opened."""
-    monkeypatch.setattr(postings, "TAIL", 200)
+    monkeypatch.setattr(postings, "TAIL_DOCUMENTS", 200)
     documents = {f"a{number}": f"hello x{number} tea and some words" for number in range(3000)}
     with nd.Collection.open(path, search=True) as collection:
         collection.add(documents.items())
@@ -362,7 +362,7 @@ def test_more_documents_than_a_file_may_have(
             # All of it is in memory when it is written, in parts of any size.
             for name in files(path):
                 (path / name).unlink()
-            collection._postings.forget()
+            collection._postings.reset()
             same(collection, documents)
             collection.compact()
         assert len(files(path)) == -(-count // 50)
@@ -468,7 +468,7 @@ def test_a_file_replaced_just_when_it_is_opened(
         writer.compact()
         read, ready, ((_, last),) = 0, 0, batch(60, 1)
         chain, paths, settled = (
-            postings._chain,
+            postings._consecutive_files,
             postings.postings_paths,
             postings.Postings._open_consistent,
         )
@@ -499,7 +499,7 @@ def test_a_file_replaced_just_when_it_is_opened(
             return settled(*given, **options)
 
         monkeypatch.setattr(postings, "postings_paths", listed)
-        monkeypatch.setattr(postings, "_chain", chosen)
+        monkeypatch.setattr(postings, "_consecutive_files", chosen)
         monkeypatch.setattr(postings.Postings, "_open_consistent", counted)
 
         def noted(text: Any) -> str | None:

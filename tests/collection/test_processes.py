@@ -82,7 +82,7 @@ def test_opening_waits_while_another_process_makes_the_collection(
     finish.join()
     # If nothing comes of it, it is refused.
     (path / DATABASE).unlink()
-    monkeypatch.setattr(opening, "LOCK_TIMEOUT", 0.05)
+    monkeypatch.setattr(opening, "CREATION_TIMEOUT_SECONDS", 0.05)
     with pytest.raises(nd.LockedCollectionError, match=f"its writer, process {os.getpid()}"):
         nd.Collection.open(path)
     other.release()
@@ -132,7 +132,7 @@ with nd.Collection.open(path, read_only=True) as reader:
 
 
 def test_readers_go_on_during_compaction(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "TAIL", 50)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 50)
     with nd.Collection.open(path, durability="normal") as writer:
         writer.add([(f"{at}", f"{CAT} number {at}") for at in range(300)])
         stop = threading.Event()

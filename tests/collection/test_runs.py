@@ -44,7 +44,7 @@ def found(checked: Any, against: Any, **rules: Any) -> list[Any]:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are written after a few documents."""
-    monkeypatch.setattr(postings, "TAIL", 8)
+    monkeypatch.setattr(postings, "TAIL_DOCUMENTS", 8)
 
 
 @pytest.mark.usefixtures("few")

@@ -15,8 +15,8 @@ from neardup.collection.schema import unpack_text
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postings, "TAIL", 20)
-    monkeypatch.setattr(segments, "TAIL", 30)
+    monkeypatch.setattr(postings, "TAIL_DOCUMENTS", 20)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 30)
 
 
 @pytest.mark.parametrize("search", [True, False, None])

@@ -20,7 +20,7 @@ TEXTS = [f"letter {at} to the editor about tram {at % 9} and its noise" for at i
 
 def grown(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """A collection with segments and a tail, and what it answers."""
-    monkeypatch.setattr(segments, "TAIL", 30)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 30)
     with nd.Collection.open(path) as collection:
         for at in range(0, 120, 8):
             collection.add([(str(n), TEXTS[n]) for n in range(at, min(at + 8, 120))])
@@ -131,7 +131,7 @@ def test_without_texts_there_are_none(path: Path) -> None:
 
 def test_equal_texts_in_many_places(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of equals the first come first, whether in segments, in the tail, or in the batch."""
-    monkeypatch.setattr(segments, "TAIL", 20)
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 20)
     with nd.Collection.open(path) as collection:
         for at in range(0, 60, 6):
             collection.add([(str(n), TEXTS[n % 2]) for n in range(at, at + 6)])

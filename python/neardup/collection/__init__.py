@@ -1,26 +1,35 @@
-"""The durable index: documents under ids in a folder, checked and searched while others write.
+"""A collection: a durable index of documents in a folder. One process writes; any number check and
+search it meanwhile.
 
-`Collection` is the public class. SQLite (WAL mode) holds the truth; everything else is derived from
-it and can be rebuilt.
+`Collection` is the public class. An SQLite database (WAL mode) is the source of truth; all other
+files are derived from it and can be rebuilt.
 
-    documents   parse what callers pass, compute fingerprints and sketches, export to a file
-    lookup      check, search, and the verdict of add(unless_duplicate=True)
-    session     one opening: the one writer, a pool of readers, the current snapshot
-    snapshot    the indexes at one moment, searched by any number of threads
-    segments    fingerprints and sketches in mapped files, and a tail in memory
-    sketches    sketches of the newest documents, and from texts
-    postings    terms of documents, for ranking by cosine and for shared passages
-    store       the SQLite database: rows with checksums, transactions (schema: its tables,
-                connection: how it is opened)
-    opening     creates the folder, checks it, locks it
-    verification  compares all derived files with the database
+    collection    the public class; calls all others
+    results       the types that its methods return
+    documents     parses documents, computes fingerprints and sketches, exports to a file
+    lookup        check, search, and the decision of add(unless_duplicate=True)
+    session       an open collection: the writer's lock, a pool of readers, the current snapshot
+    snapshot      the indexes as one search sees them: segments and tail
+    segments      builds the snapshots: fingerprints and sketches in mapped files, a tail in memory
+    sketches      sketches from the database, or computed from the texts
+    postings      terms → documents, for ranking by cosine and for shared passages
+    store         reads and writes the database: rows with checksums, transactions
+    schema        the tables and the types of their rows
+    connection    opens the database
+    opening       creates the folder, checks it, locks it
+    verification  compares the derived files with the database
+    errors        the errors, and the translation of SQLite's errors
 
-A document that is added is prepared (`documents`), judged if wanted (`lookup`), committed
-(`session`, `store`), and then added to the indexes in memory (`segments`); a full tail becomes a
-file. A text that is checked is looked up in a `Snapshot`; its candidates are verified with the
-stored texts by `neardup.near`.
+Terms. A *key* is the number of a stored document: keys ascend and are never reused, and an update
+gives a document a new key. A text *without a signal* has too few words for a fingerprint; it is
+found by the digest of its text. The *tail* has the documents after the last segment.
 
-The package does not read or write other files (except `export`), does not decide what is near
+`add` parses and prepares documents (`documents`), decides which are duplicates if asked to
+(`lookup`), commits them (`session`, `store`), and then adds them to the tail (`segments`) and, if
+they are in files, to the postings. `check` searches a `Snapshot` for candidates, which
+`neardup.near` verifies with the stored texts.
+
+The package reads and writes no other files (except `export`), does not decide which texts are near
 (`neardup.near` does), and has no server (`neardup.service`).
 """
 

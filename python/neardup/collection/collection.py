@@ -1,5 +1,5 @@
-"""Collection: the class that users see. It is long because it is the whole public surface of the
-package; the work is done by the modules it calls."""
+"""Collection: the public class, with all operations on a collection. The other modules of the
+package do the work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from neardup.collection.opening import check_folder, create_store, recorded_reci
 from neardup.collection.postings import CollectionPostings, PostingsName, RunTerms
 from neardup.collection.results import Outcome, Stats, Stored
 from neardup.collection.schema import StoredRow, unpack_text
-from neardup.collection.session import OpenCollection
+from neardup.collection.session import CollectionSession
 from neardup.collection.store import DATABASE, Store
 from neardup.near.lookup import Match
 from neardup.near.question import Question, check_question
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-MOST = 2**31
+# Largest `n` of a check or page.
+MAX_COUNT = 2**31
 
 
 class Collection(Searchable):
@@ -76,15 +77,15 @@ class Collection(Searchable):
         self.stores_text = settings.texts
         self._identity = settings.identity
         self.recipe = recorded_recipe(folder, settings)
-        self._session = OpenCollection(
+        self._session = CollectionSession(
             folder, store, self.recipe, texts=self.stores_text, read_only=read_only
         )
         self._postings = CollectionPostings(folder, self.recipe, settings)
-        # The last batch had updates: then it is faster to look ids up before inserting.
-        self._updates = False
+        # If the last batch had updates, it is faster to look up the ids before inserting.
+        self._last_batch_had_updates = False
 
     def __reduce__(self) -> NoReturn:
-        # Its lock, connections and mapped files belong to this process.
+        # The lock, the connections and the mapped files belong to this process.
         raise TypeError(
             "a Collection can be neither pickled nor copied; pass its path and open it there: "
             f"neardup.Collection.open({str(self.path)!r})"
@@ -116,50 +117,50 @@ class Collection(Searchable):
                     a passage in common
         read_only   never write documents or create a collection; SQLite may leave -wal and -shm
                     files behind. Works in a folder that nobody may write to
-        durability  "full": what `add` stored survives a power failure; "normal": it survives the
-                    end of the process, and a power failure may undo the last calls, each as a
-                    whole. Nothing is ever half stored
+        durability  "full": stored documents survive a power failure; "normal": they survive a
+                    crash of the process, but a power failure may undo the last calls. A call is
+                    never stored in part
         """
-        given = Path(path)
         if durability not in ("full", "normal"):
             raise ValueError(f'durability is {durability!r}; it must be "full" or "normal"')
-        kept = {"search": search, "runs": runs}
-        for name, value in kept.items():
+        in_files = {"search": search, "runs": runs}
+        for name, value in in_files.items():
             if value is not None and not isinstance(value, bool):
                 raise TypeError(f"{name} is {value!r}; it must be True, False or None")
-        check_folder(given, read_only=read_only)
+        check_folder(Path(path), read_only=read_only)
         # The path stays valid if the working directory changes.
-        folder = given.absolute()
-        chosen = None if recipe is None else as_recipe(recipe)
+        folder = Path(path).absolute()
+        expected_recipe = None if recipe is None else as_recipe(recipe)
         if not (folder / DATABASE).exists():
             texts = store_text is not False
-            for name, value in kept.items():
+            for name, value in in_files.items():
                 if value and not texts:
                     raise texts_missing(folder, f"{name} is True")
-            wanted = {name: bool(value) for name, value in kept.items()}
-            create_store(folder, chosen or as_recipe(None), texts=texts, **wanted)
+            postings = {name: bool(value) for name, value in in_files.items()}
+            create_store(folder, expected_recipe or as_recipe(None), texts=texts, **postings)
         store = Store(folder, read_only=read_only, durability=durability)
         try:
             store.check_version()
-            found = cls(folder, store, read_only=read_only)
+            collection = cls(folder, store, read_only=read_only)
         except BaseException:
             store.close()
             raise
         try:
-            found._check_same(chosen, store_text)
-            with found._session.current():
+            collection._check_settings(expected_recipe, store_text)
+            # Load the indexes, so that a damaged collection fails here.
+            with collection._session.current():
                 pass
-            if search is not None and search != found.keeps_search:
-                found._set_kept("search", search)
-            if runs is not None and runs != found.keeps_runs:
-                found._set_kept("runs", runs)
+            if search is not None and search != collection.keeps_search:
+                collection._set_in_files("search", search)
+            if runs is not None and runs != collection.keeps_runs:
+                collection._set_in_files("runs", runs)
         except BaseException:
-            # It may hold the writer's lock already.
-            found.close()
+            # The session may hold the writer's lock already.
+            collection.close()
             raise
-        return found
+        return collection
 
-    def _check_same(self, recipe: Recipe | None, store_text: bool | None) -> None:
+    def _check_settings(self, recipe: Recipe | None, store_text: bool | None) -> None:
         if recipe is not None and recipe.identity != self.recipe.identity:
             raise CollectionError(
                 f"{self.path}: created with the recipe {self.recipe.identity}, and opened with "
@@ -175,21 +176,21 @@ class Collection(Searchable):
     @property
     def keeps_search(self) -> bool:
         """Whether the postings for `search` by cosine are stored in files."""
-        return self._postings.search.kept
+        return self._postings.search.in_files
 
     @property
     def keeps_runs(self) -> bool:
-        """Whether the postings to find documents with a passage in common are stored in files."""
-        return self._postings.runs.kept
+        """Whether the postings to find documents that share a passage are stored in files."""
+        return self._postings.runs.in_files
 
-    def _set_kept(self, name: PostingsName, kept: bool) -> None:
+    def _set_in_files(self, name: PostingsName, in_files: bool) -> None:
         with self._session.writing() as store:
-            self._postings.set_kept(store, name, kept)
+            self._postings.set_in_files(store, name, in_files)
 
     def close(self) -> None:
         """Close the files, and let another process write. Calling it again does nothing."""
         self._session.close()
-        self._postings.forget()
+        self._postings.reset()
 
     def __enter__(self) -> Self:
         return self
@@ -231,77 +232,80 @@ class Collection(Searchable):
         """
         if not unless_duplicate and not similarity is radius is recall is None:
             raise ValueError("similarity, radius and recall need unless_duplicate=True")
-        given = parse_documents(documents)
-        asked = (
+        columns = parse_documents(documents)
+        question = (
             self.check_limits(similarity, radius=radius, recall=recall)
             if unless_duplicate
             else None
         )
-        if not given.ids:
+        if not columns.ids:
             return []
-        batch = PreparedBatch(given, self.recipe, texts=self.stores_text)
+        batch = PreparedBatch(columns, self.recipe, texts=self.stores_text)
         with self._session.writing() as store:
-            self._postings.claim(store)
-            if asked is not None:
-                known = self._known(given.ids)
-                outcomes = self._session.retry_unready(
-                    lambda view: decide_outcomes(batch, view, store, known, asked)
+            self._postings.begin_writing(store)
+            if question is not None:
+                known = self._find_rows(columns.ids)
+                outcomes = self._session.run_with_repairs(
+                    lambda view: decide_outcomes(batch, view, store, known, question)
                 )
                 chosen = [at for at, x in enumerate(outcomes) if x.status != "duplicate"]
                 replaced = [known[x.id] for x in outcomes if x.status == "updated"]
                 if chosen:
-                    self._put_known(batch, chosen, replaced)
+                    self._replace(batch, chosen, replaced)
                 return outcomes
-            every = range(len(batch))
-            if not self._updates:
+            positions = range(len(batch))
+            if not self._last_batch_had_updates:
+                # Usually all ids are new: insert without looking them up.
                 try:
-                    self._put(batch, every, [])
-                    return [*map(AS_OUTCOME, zip(given.ids, *ADDED, strict=False))]
+                    self._commit(batch, positions, [])
+                    return [*map(AS_OUTCOME, zip(columns.ids, *ADDED, strict=False))]
                 except IdExistsError:
                     pass
-            known = self._known(given.ids)
-            self._updates = bool(known)
-            self._put_known(batch, every, list(known.values()))
-            return [Outcome(id_, "updated" if id_ in known else "added") for id_ in given.ids]
+            known = self._find_rows(columns.ids)
+            self._last_batch_had_updates = bool(known)
+            self._replace(batch, positions, list(known.values()))
+            return [Outcome(id_, "updated" if id_ in known else "added") for id_ in columns.ids]
 
-    def _known(self, ids: Sequence[str]) -> dict[str, StoredRow]:
+    def _find_rows(self, ids: Sequence[str]) -> dict[str, StoredRow]:
+        """Return the stored rows of the ids that exist."""
         with translate_sqlite_errors(self.path):
             return self._session.store.by_ids(ids)
 
-    def _put(
+    def _commit(
         self, batch: PreparedBatch, chosen: list[int] | range, replaced: list[StoredRow]
     ) -> None:
-        first = self._session.segments.counts.next_key
-        self._session.change(
-            batch.rows(chosen, first, self._session.readers.yield_turn),
-            batch.digests_of(chosen, first),
+        """Store the documents at some positions of a batch, and delete the rows they replace."""
+        first_key = self._session.segments.counts.next_key
+        self._session.commit(
+            batch.rows(chosen, first_key, self._session.readers.yield_turn),
+            batch.digests_of(chosen, first_key),
             replaced,
-            batch.coded(chosen, first),
+            batch.index_entries(chosen, first_key),
             batch.sketches(chosen),
         )
-        self._postings.tidy(self._session.store)
+        self._postings.write_if_due(self._session.store)
 
-    def _put_known(
+    def _replace(
         self, batch: PreparedBatch, chosen: list[int] | range, replaced: list[StoredRow]
     ) -> None:
-        """Call `_put` after all ids were looked up."""
+        """Call `_commit` after all ids were looked up, so that an existing id is damage."""
         try:
-            self._put(batch, chosen, replaced)
+            self._commit(batch, chosen, replaced)
         except IdExistsError as error:
             raise corrupt(self.path, "an id or key exists that a look-up did not find") from error
 
     def remove(self, ids: str | Iterable[str]) -> int:
-        """Remove documents in one transaction; return how many there were."""
+        """Remove documents in one transaction; return how many of them existed."""
         names = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
         for name in names:
             if not isinstance(name, str):
                 raise TypeError(f"an id is {name!r}; it must be a str")
         with self._session.writing() as store:
-            self._postings.claim(store)
-            known = self._known([name for name in names if _is_text(name)])
+            self._postings.begin_writing(store)
+            known = self._find_rows([name for name in names if _is_valid_id(name)])
             if not known:
                 return 0
-            self._session.change([], [], list(known.values()))
+            self._session.commit([], [], list(known.values()))
             return len(known)
 
     def compact(self) -> None:
@@ -311,9 +315,9 @@ class Collection(Searchable):
         as much again in SQLite's folder for temporary files.
         """
         with self._session.writing() as store:
-            self._postings.claim(store)
-            self._session.segments.write(store, whole=True)
-            self._postings.tidy(store, whole=True)
+            self._postings.begin_writing(store)
+            self._session.segments.write(store, rewrite=True)
+            self._postings.write_if_due(store, rewrite=True)
             store.vacuum()
 
     # -------------------------------------------------------------------------------------- reading
@@ -360,12 +364,14 @@ class Collection(Searchable):
         distance, similarity. A text with too few words for a fingerprint is near only to equal
         texts, and a text without a letter or digit to none; such a match has no distance.
         """
-        most = None if n is None else check_int("n", n, 1, MOST)
-        asked = self.check_limits(similarity, radius=radius, recall=recall)
+        limit = None if n is None else check_int("n", n, 1, MAX_COUNT)
+        question = self.check_limits(similarity, radius=radius, recall=recall)
         self._session.check_open()
         if isinstance(texts, str):
-            return self._session.ask(SingleCheck(texts, self.recipe, asked, most).matches)
-        return self._session.ask(BatchCheck(_texts(texts), self.recipe, asked, most).matches)
+            single = SingleCheck(texts, self.recipe, question, limit)
+            return self._session.run_search(single.matches)
+        batch = BatchCheck(_check_texts(texts), self.recipe, question, limit)
+        return self._session.run_search(batch.matches)
 
     def check_limits(
         self,
@@ -374,7 +380,8 @@ class Collection(Searchable):
         radius: int | None = None,
         recall: float | None = None,
     ) -> Question:
-        """Return the question; raise if the values are wrong or need texts that are not kept."""
+        """Return the limits as a `Question`; raise if a value is wrong, or if a similarity needs
+        texts and the collection stores none."""
         if radius is None and not self.stores_text:
             raise CollectionError(
                 f"{self.path}: stores no texts, so similarity cannot be computed; "
@@ -383,7 +390,7 @@ class Collection(Searchable):
         try:
             return _question(similarity, radius, recall, self.recipe.bits)
         except TypeError:
-            # An unhashable argument cannot be cached; this names it.
+            # An unhashable argument cannot be cached; this call raises an error that names it.
             return check_question(similarity, radius, recall, bits=self.recipe.bits)
 
     def search(
@@ -399,51 +406,54 @@ class Collection(Searchable):
         """Return the `n` documents most similar to a text, or to each of several; as
         `neardup.search`.
 
-        By cosine, a collection opened with `search=True` has its postings in files. Any other reads
-        all of its texts for the first search, and keeps the postings in memory until it is closed.
+        A search by cosine needs postings. A collection opened with `search=True` has them in files;
+        any other builds them from all its texts at the first search, and keeps them in memory until
+        it is closed.
         """
-        asked = check_ranking(n, by, idf, least)
-        texts, one = check_queries(query, threads)
-        if asked.by == "cosine" and not self.stores_text:
+        request = check_ranking(n, by, idf, least)
+        texts, one_query = check_queries(query, threads)
+        if request.by == "cosine" and not self.stores_text:
             raise texts_missing(self.path, 'by is "cosine"')
         self._session.check_open()
         postings = self._postings.search
-        searching = RankedSearch(texts, self.recipe, asked, postings, one=one, threads=threads)
-        return self._session.ask(searching.found)
+        ranked = RankedSearch(
+            texts, self.recipe, request, postings, one_query=one_query, threads=threads
+        )
+        return self._session.run_search(ranked.table)
 
     def check_recipe(self, recipe: Recipe) -> None:
         """Raise if a recipe is not the collection's own."""
-        self._check_same(recipe, None)
+        self._check_settings(recipe, None)
 
     @property
     def runs_minimum(self) -> tuple[int, int]:
-        """The least words, and characters, of the passages that `sharing` finds."""
+        """The minimum words, and characters, of the passages that `sharing` finds."""
         return RunTerms().minimum
 
     def sharing(self, runs: Iterable[NDArray[np.uint64]]) -> Iterator[tuple[int, Stored]]:
-        """Yield the documents that share a passage with each of some texts, as (position of the
-        text, document). `check_copying` calls this.
+        """Yield (position of a text, document) for each document that shares a passage with the
+        text. `check_copying` calls this.
 
-        runs  for each text the hashes of its runs of at least `runs_minimum`
+        runs  for each text, the hashes of its runs for passages of `runs_minimum`
 
-        A collection opened with `runs=True` has its postings in files. Any other builds them from
-        all texts when this is first called.
+        A collection opened with `runs=True` has the postings in files; any other builds them from
+        all its texts at the first call.
         """
         if not self.stores_text:
             raise CollectionError(
                 f"{self.path}: stores no texts, so passages cannot be found in it; pass the texts "
                 "themselves, or create a collection that stores them"
             )
-        for place, hashes in enumerate(runs):
-            for row in self._session.ask(partial(self._postings.sharing, hashes)):
-                yield place, self._as_stored(row)
+        for at, hashes in enumerate(runs):
+            for row in self._session.run_search(partial(self._postings.sharing, hashes)):
+                yield at, self._as_stored(row)
 
     def get(self, id: str) -> Stored | None:  # noqa: A002
         """Return the document with this id, or None."""
-        if not isinstance(id, str) or not _is_text(id):
+        if not isinstance(id, str) or not _is_valid_id(id):
             return None
         with self._session.reading() as store:
-            row = store.by_id(id, whole=True)
+            row = store.by_id(id, with_text=True)
             if row is None:
                 store.check_absent(id)
                 return None
@@ -455,25 +465,26 @@ class Collection(Searchable):
         return Stored(row.id, unpack_text(row.text), metadata, code)
 
     def __contains__(self, id_: object) -> bool:
-        if not isinstance(id_, str) or not _is_text(id_):
+        if not isinstance(id_, str) or not _is_valid_id(id_):
             return False
         with self._session.reading() as store:
-            found = store.by_id(id_) is not None
-            if not found:
+            exists = store.by_id(id_) is not None
+            if not exists:
                 store.check_absent(id_)
-            return found
+            return exists
 
     def __len__(self) -> int:
         with self._session.current() as (view, _):
             return view.counts.documents
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over all ids as of now, in the order in which they were last added."""
-        return (row.id for row in self._scan(whole=False))
+        """Iterate over the ids of all documents, as `documents` does."""
+        return (row.id for row in self._scan(with_text=False))
 
     def documents(self) -> Iterator[Stored]:
-        """Iterate over all documents as of now, in the order in which they were last added."""
-        return (self._as_stored(row) for row in self._scan(whole=True))
+        """Iterate over all documents, in the order in which they were added or last updated. Later
+        changes do not affect the iteration."""
+        return (self._as_stored(row) for row in self._scan(with_text=True))
 
     def page(
         self,
@@ -483,19 +494,20 @@ class Collection(Searchable):
         newest: bool = False,
         until: int | None = None,
     ) -> tuple[list[Stored], int | None]:
-        """Return at most `n` documents, in the order in which they were last added, and the place
-        after which the next page begins (pass it as `after`), or None on the last page.
+        """Return a page of documents, and the `after` of the next page, or None on the last page.
 
-        newest  the newest first
-        until   leave out what was added or changed after this place: `last_place`, read before the
-                first page
+        n       maximum number of documents
+        after   the second value that the previous page returned [default: the first page]
+        newest  newest first [default: in the order in which they were added or last updated]
+        until   leave out documents added or updated after this place: pass `last_place`, read
+                before the first page
 
-        Documents added or removed between two pages do not shift the others. A changed document
-        gets a new place, behind all others, so without `until` it may come twice. With `until` no
-        id comes twice and no unchanged document is missed; a changed or removed document comes
-        only if its page was read before.
+        Documents added or removed between two pages do not shift the others. An updated document
+        moves behind all others, so without `until` it may come twice. With `until` no id comes
+        twice and no unchanged document is missed; an updated or removed document comes only if its
+        page was read before the change.
         """
-        most = check_int("n", n, 1, MOST)
+        limit = check_int("n", n, 1, MAX_COUNT)
         place = None if after is None else check_int("after", after, 0, 2**63 - 1)
         bound = None if until is None else check_int("until", until, 0, 2**63 - 1)
         with self._session.reading() as store:
@@ -508,38 +520,38 @@ class Collection(Searchable):
             else:
                 first = 1 if place is None else place + 1
             # One more row tells whether there is another page.
-            rows = [*store.scan(first, last, most + 1, newest=newest)]
-            found = [self._as_stored(row) for row in rows[:most]]
-        return found, rows[most - 1].key if len(rows) > most else None
+            rows = [*store.scan(first, last, limit + 1, newest=newest)]
+            documents = [self._as_stored(row) for row in rows[:limit]]
+        return documents, rows[limit - 1].key if len(rows) > limit else None
 
     @property
     def last_place(self) -> int:
-        """The highest place given so far, for `page`; documents added or changed later get a higher
-        one."""
+        """The highest place assigned so far, for `page`; documents added or updated later get
+        higher places."""
         with self._session.current() as (view, _):
             return view.counts.next_key - 1
 
-    def _scan(self, *, whole: bool) -> Iterator[StoredRow]:
+    def _scan(self, *, with_text: bool) -> Iterator[StoredRow]:
         self._session.check_open()
-        rows = self._rows(whole=whole)
+        rows = self._rows(with_text=with_text)
         # Begin the read transaction now, not when the first row is requested.
         next(rows)
         return cast("Iterator[StoredRow]", rows)
 
-    def _rows(self, *, whole: bool) -> Iterator[StoredRow | None]:
+    def _rows(self, *, with_text: bool) -> Iterator[StoredRow | None]:
         """Yield None when the read transaction has begun, then the rows."""
-        # Its own connection: a long read blocks nobody and sees no changes.
+        # A connection of its own: a long iteration blocks no other call and sees no changes.
         store, process = Store(self.path, read_only=True), os.getpid()
         try:
             with store.snapshot():
                 last = store.counts().next_key - 1
                 yield None
-                for row in store.scan(1, last, whole=whole):
+                for row in store.scan(1, last, with_text=with_text):
                     self._session.check_open()
                     yield row
         finally:
             if os.getpid() == process:
-                # Not store.close(), which imports: the interpreter may be shutting down.
+                # Not store.close(), which imports sqlite3: the interpreter may be shutting down.
                 store.connection.close()
 
     def export(self, path: str | os.PathLike[str]) -> int:
@@ -554,7 +566,7 @@ class Collection(Searchable):
         )
 
     def stats(self) -> Stats:
-        """Return the number of documents, and how they are stored."""
+        """Return the number of documents, settings and sizes on disk."""
         with self._session.current() as (view, store):
             settings = store.settings()
             return Stats(
@@ -565,14 +577,14 @@ class Collection(Searchable):
                 recipe=self.recipe.identity,
                 bits=self.recipe.bits,
                 format=store.format(),
-                segments=len(view.parts),
-                segment_entries=sum(len(part.codes) for part in view.parts),
+                segments=len(view.segments),
+                segment_entries=sum(len(part.codes) for part in view.segments),
                 tail=len(view.tail.codes),
                 removed=self._session.segments.removed,
                 database_bytes=sum(
                     file.stat().st_size for file in self.path.glob(f"{DATABASE}*") if file.exists()
                 ),
-                segment_bytes=sum(part.row.bytes for part in view.parts),
+                segment_bytes=sum(part.row.bytes for part in view.segments),
                 search=settings.search,
                 runs=settings.runs,
                 postings_bytes=self._postings.bytes,
@@ -580,8 +592,8 @@ class Collection(Searchable):
 
     @property
     def moment(self) -> tuple[int, int]:
-        """The identity of the collection and a count of its changes. While both are the same, so
-        are the documents."""
+        """The identity of the collection and a counter of changes. If both are equal, the documents
+        are the same."""
         with self._session.current() as (view, _):
             return self._identity, view.counts.next_key + view.counts.next_removal
 
@@ -595,27 +607,28 @@ class Collection(Searchable):
         self._session.check_open()
         store = Store(self.path, read_only=True)
         try:
-            found = find_problems(store, self.recipe, texts=self.stores_text)
-            return found + self._postings.problems(store)
+            problems = find_problems(store, self.recipe, texts=self.stores_text)
+            return problems + self._postings.problems(store)
         finally:
             store.close()
 
 
-# Builds an Outcome from its values without running Python code, and the values after the id.
+# Build the outcomes of a batch in which all documents are added, without a Python loop.
 AS_OUTCOME = partial(tuple.__new__, Outcome)
 ADDED = (repeat("added"), repeat(None), repeat(None), repeat(None))
 
 
-# typed: True equals 1, but is not accepted as a number.
+# typed: True equals 1, but must be refused.
 @lru_cache(maxsize=64, typed=True)
 def _question(
     similarity: float | None, radius: int | None, recall: float | None, bits: int
 ) -> Question:
-    """Return the question, cached because callers mostly repeat it."""
+    """Return the checked question, cached because most calls have the same limits."""
     return check_question(similarity, radius, recall, bits=bits)
 
 
-def _texts(texts: Any) -> list[str]:
+def _check_texts(texts: Any) -> list[str]:
+    """Return texts as a list, missing ones as empty; raise TypeError if one is not a string."""
     from neardup._util.arrow import as_column, is_arrow
 
     column = as_column(texts)
@@ -623,12 +636,11 @@ def _texts(texts: Any) -> list[str]:
     for at, text in enumerate(listed):
         if not isinstance(text, str | None):
             raise TypeError(f"texts[{at}] is of type {type(text).__name__}; it must be a str")
-    # A missing text is near nothing, like an empty one.
     return [text or "" for text in listed]
 
 
-def _is_text(name: str) -> bool:
-    """Return whether an id could be stored: it must be valid Unicode."""
+def _is_valid_id(name: str) -> bool:
+    """Return whether an id can be stored, that is, encoded as UTF-8."""
     try:
         name.encode()
     except UnicodeEncodeError:

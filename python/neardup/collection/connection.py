@@ -1,4 +1,4 @@
-"""Opens the SQLite database of a collection, to read or to write."""
+"""Connections to the SQLite database of a collection, to read or to write."""
 
 from __future__ import annotations
 
@@ -15,54 +15,55 @@ if TYPE_CHECKING:
 
 Durability = Literal["full", "normal"]
 
-# Milliseconds to wait for a lock of SQLite.
-BUSY_TIMEOUT = 10_000
+# How long SQLite waits for a lock.
+BUSY_MILLISECONDS = 10_000
+# A longer write-ahead log is cut to this size after a checkpoint.
 WAL_BYTES = 64 << 20
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-# Ids come in any order, so a large batch touches as many pages of the index of ids as it has rows;
-# they should stay in the cache until it is committed. Small batches and readers, of which there may
-# be many, do well with the system's cache.
-LARGE_BATCH, LARGE_BATCH_KILOBYTES = 2000, 16 << 10
-CACHE_KILOBYTES, READER_KILOBYTES = 4 << 10, 2 << 10
+# Ids come in any order, so each row of a large batch touches another page of the index of ids; the
+# cache should hold these pages until the commit. For small batches and for readers, of which there
+# may be many, the file cache of the system is enough.
+LARGE_BATCH_ROWS, LARGE_BATCH_CACHE_KILOBYTES = 2000, 16 << 10
+CACHE_KILOBYTES, READER_CACHE_KILOBYTES = 4 << 10, 2 << 10
 
 
 def connect(path: Path, *, read_only: bool, durability: Durability) -> sqlite3.Connection:
-    """Open the database; to read only, also in a folder nobody can write to."""
-    connection = _reading(path) if read_only else _writing(path)
+    """Open the database. To read only, it may be in a folder that nobody can write to."""
+    connection = _connect_to_read(path) if read_only else _connect_to_write(path)
     connection.execute(f"PRAGMA synchronous = {durability}")
     if durability == "full":
         # On macOS fsync does not flush the disk's own cache.
         connection.execute("PRAGMA fullfsync = ON")
     # Damaged pages raise an error before their cells are read.
     connection.execute("PRAGMA cell_size_check = ON")
-    cache = READER_KILOBYTES if read_only else CACHE_KILOBYTES
+    cache = READER_CACHE_KILOBYTES if read_only else CACHE_KILOBYTES
     connection.execute(f"PRAGMA cache_size = {-cache}")
     return connection
 
 
 def enlarge_cache(connection: sqlite3.Connection) -> None:
     """Enlarge the page cache for a large batch."""
-    connection.execute(f"PRAGMA cache_size = {-LARGE_BATCH_KILOBYTES}")
+    connection.execute(f"PRAGMA cache_size = {-LARGE_BATCH_CACHE_KILOBYTES}")
 
 
-def _opened(path: Path, options: str) -> sqlite3.Connection:
+def _connect(path: Path, options: str) -> sqlite3.Connection:
     import sqlite3
 
     settings: dict[str, Any] = {
         "uri": True,
         "isolation_level": None,
         "check_same_thread": False,
-        "timeout": BUSY_TIMEOUT / 1000,
+        "timeout": BUSY_MILLISECONDS / 1000,
     }
     name = f"file:{quote(str(path.absolute()))}?{options}"
     connection: sqlite3.Connection = sqlite3.connect(name, **settings)
     return connection
 
 
-def _writing(path: Path) -> sqlite3.Connection:
+def _connect_to_write(path: Path) -> sqlite3.Connection:
     import sqlite3
 
-    connection = _opened(path, "mode=rwc")
+    connection = _connect(path, "mode=rwc")
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
@@ -72,23 +73,23 @@ def _writing(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _reading(path: Path) -> sqlite3.Connection:
+def _connect_to_read(path: Path) -> sqlite3.Connection:
     import sqlite3
 
-    connection = _opened(path, "mode=ro")
+    connection = _connect(path, "mode=ro")
     try:
         connection.execute("PRAGMA user_version").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
-        log = Path(f"{path}-wal")
-        if not _is_frozen(path) or (log.exists() and log.stat().st_size):
+        wal = Path(f"{path}-wal")
+        if not _is_frozen(path) or (wal.exists() and wal.stat().st_size):
             kind = error.sqlite_errorcode & 0xFF
             needs = kind in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
             if needs and os.access(path, os.R_OK) and not os.access(path.parent, os.W_OK):
                 raise write_access_needed(path.parent) from error
             raise
-        # Nobody can write here, so the file cannot change and SQLite needs no log.
-        connection = _opened(path, "mode=ro&immutable=1")
+        # Nobody can write here, so the file cannot change and SQLite needs no write-ahead log.
+        connection = _connect(path, "mode=ro&immutable=1")
     return connection
 
 

@@ -1,5 +1,6 @@
-"""Documents on their way in and out: parsed from tuples, dicts and tables, prepared as rows with
-fingerprints and sketches, and exported to a file."""
+"""Documents in and out of a collection: `parse_documents` takes tuples, dicts and tables,
+`PreparedBatch` computes fingerprints, sketches and rows to insert, `export_documents` writes a
+file."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from neardup.collection.segments import IndexEntries
     from neardup.text.recipe import Recipe
 
 
@@ -39,39 +41,40 @@ class DocumentColumns(NamedTuple):
 
 
 def parse_documents(documents: Any) -> DocumentColumns:
-    """Return documents by column, checked: ids are distinct strings and texts are strings.
+    """Return documents by column; raise TypeError or ValueError if an id or text is not a string,
+    an id occurs twice, or metadata is not JSON.
 
-    In dicts and tables, everything but id and text is metadata; see `extract_metadata`.
+    In dicts and tables, all values but id and text are metadata; see `extract_metadata`.
     """
     if isinstance(documents, str | bytes | Mapping):
         raise TypeError(f"documents is one {type(documents).__name__}; {ACCEPTED_FORMS}, in a list")
     if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
-        found = _from_table(documents)
+        columns = _from_table(documents)
     else:
-        found = _from_rows(documents)
-    if len(set(found.ids)) != len(found.ids):
-        _refuse_repeats(found.ids)
-    return found
+        columns = _from_rows(documents)
+    if len(set(columns.ids)) != len(columns.ids):
+        _refuse_duplicates(columns.ids)
+    return columns
 
 
 def _from_rows(documents: Iterable[Any]) -> DocumentColumns:
     try:
-        given = documents if isinstance(documents, list) else list(documents)
+        rows = documents if isinstance(documents, list) else list(documents)
     except TypeError:
         raise TypeError(
             f"documents is of type {type(documents).__name__}; {ACCEPTED_FORMS}"
         ) from None
-    if set(map(type, given)) == {tuple} and set(map(len, given)) == {2}:
+    if set(map(type, rows)) == {tuple} and set(map(len, rows)) == {2}:
         # The usual form, checked without a Python loop.
-        ids, texts = [row[0] for row in given], [row[1] for row in given]
+        ids, texts = [row[0] for row in rows], [row[1] for row in rows]
         if set(map(type, ids)) == {str} == set(map(type, texts)):
             return DocumentColumns(ids, texts, [None] * len(ids))
-    return _from_mixed(given)
+    return _from_mixed(rows)
 
 
-def _from_mixed(given: list[Any]) -> DocumentColumns:
+def _from_mixed(rows: list[Any]) -> DocumentColumns:
     ids, texts, metadata = [], [], []
-    for at, document in enumerate(given):
+    for at, document in enumerate(rows):
         extra: Any = None
         if isinstance(document, Mapping):
             if "id" not in document or "text" not in document:
@@ -104,8 +107,8 @@ def _from_table(documents: Any) -> DocumentColumns:
     table = documents if isinstance(documents, pa.Table) else pa.table(documents)
     for name in ("id", "text"):
         if name not in table.column_names:
-            there = ", ".join(map(repr, table.column_names)) or "none"
-            raise ValueError(f"the table has no column {name!r} (there is {there}); rename one")
+            names = ", ".join(map(repr, table.column_names)) or "none"
+            raise ValueError(f"the table has no column {name!r} (there is {names}); rename one")
     ids, texts = (table.column(name).to_pylist() for name in ("id", "text"))
     for name, values in (("id", ids), ("text", texts)):
         for at, value in enumerate(values):
@@ -121,13 +124,13 @@ def _from_table(documents: Any) -> DocumentColumns:
 
 
 def extract_metadata(columns: dict[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a document, given its columns other than id and text: all of them.
+    """Return the metadata of a document: all its columns other than id and text.
 
-    Records that `export` wrote come back as they were: if there are columns "metadata" (an object
-    or its JSON) and "fingerprint" (hexadecimal digits or null), the metadata is unpacked and the
-    fingerprint, which is computed again, left out.
+    A record that `export` wrote has a column "metadata" (an object or its JSON) and a column
+    "fingerprint" (hexadecimal digits or null). Its metadata is unpacked, and its fingerprint left
+    out, because it is computed again.
     """
-    if "metadata" not in columns or not _is_code(columns.get("fingerprint", 0)):
+    if "metadata" not in columns or not _is_fingerprint(columns.get("fingerprint", 0)):
         return columns
     inner = columns["metadata"]
     if isinstance(inner, str):
@@ -141,7 +144,7 @@ def extract_metadata(columns: dict[str, Any]) -> dict[str, Any]:
     return {**rest, **inner}
 
 
-def _is_code(value: object) -> bool:
+def _is_fingerprint(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip("0123456789abcdef"))
 
 
@@ -177,7 +180,7 @@ def nesting_depth(value: Any) -> int:
     """Return how deeply lists and dicts are nested, counting up to MAX_DEPTH + 1."""
     depth, level = 0, [value]
     while level and depth <= MAX_DEPTH:
-        # Each object once, however often it occurs: it may even contain itself.
+        # By identity, each object once: a list may occur many times, or contain itself.
         inner = {id(part): part for each in level for part in _parts(each)}
         level = [part for part in inner.values() if isinstance(part, NESTED)]
         depth += 1
@@ -191,7 +194,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _keys(value: Any) -> Iterator[Any]:
-    """Yield all keys, at every depth; json would silently turn numbers into strings."""
+    """Yield the keys of all dicts, at every depth: json silently converts numbers to strings."""
     if isinstance(value, Mapping):
         yield from value
     for part in _parts(value):
@@ -208,7 +211,7 @@ def _string(value: Any, name: str) -> str:
     )
 
 
-def _refuse_repeats(ids: Sequence[str]) -> None:
+def _refuse_duplicates(ids: Sequence[str]) -> None:
     first: dict[str, int] = {}
     for at, id_ in enumerate(ids):
         if (before := first.setdefault(id_, at)) != at:
@@ -224,7 +227,7 @@ def _short(value: object) -> str:
 
 
 def export_documents(documents: Iterable[Stored], path: Path, bits: int, *, texts: bool) -> int:
-    """Write documents to a file, with their texts if these are stored; return how many."""
+    """Write documents to a file, with a column of texts if `texts`; return their number."""
     writing.check_output(path)
     path = writing.with_ending(path, ".jsonl")
     # Only JSON lines have objects; elsewhere metadata is a string of JSON.
@@ -248,7 +251,8 @@ def _json(value: object) -> str:
 
 
 class PreparedTexts(NamedTuple):
-    """Fingerprints and sketches, a row for each text; no sketches if they were not requested."""
+    """Fingerprints and sketches, a row for each text; `signal` is False where a text has neither.
+    Without `sketches=True` there are no rows of sketches."""
 
     values: NDArray[np.uint64]
     signal: NDArray[np.bool_]
@@ -261,7 +265,7 @@ class PreparedTexts(NamedTuple):
 
 
 def prepare(texts: list[str], recipe: Recipe, *, sketches: bool) -> PreparedTexts:
-    """Compute fingerprints and sketches of texts; a single text without starting threads."""
+    """Compute fingerprints and sketches of texts. Starts no threads for a single text."""
     import numpy as np
 
     pipeline = recipe.pipeline
@@ -283,16 +287,16 @@ def prepare(texts: list[str], recipe: Recipe, *, sketches: bool) -> PreparedText
     return PreparedTexts(values, np.ones(1, dtype=bool), rows)
 
 
-if TYPE_CHECKING:
-    Coded = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8] | None]
-
-
-# Rows with checksums, and texts compressed, between two turns of other threads.
-CHECKSUM_ROWS, PACKED_TEXTS = 1024, 16
+# Checksums computed, and texts compressed, before other threads get a turn.
+CHECKSUM_ROWS, COMPRESSED_TEXTS = 1024, 16
 
 
 class PreparedBatch:
-    """Documents of different ids, with their fingerprints, and sketches if texts are stored."""
+    """Documents with distinct ids, and their fingerprints; if `texts` are stored, also sketches.
+
+    Methods take `chosen`, the positions of the documents to store; those get consecutive keys from
+    `first_key` on.
+    """
 
     def __init__(self, documents: DocumentColumns, recipe: Recipe, *, texts: bool) -> None:
         import numpy as np
@@ -301,22 +305,22 @@ class PreparedBatch:
         self.recipe = recipe
         self.texts = texts
         try:
-            self.data = [text.encode() for text in documents.texts]
-            self.names = [id_.encode() for id_ in documents.ids]
+            self.text_bytes = [text.encode() for text in documents.texts]
+            self.id_bytes = [id_.encode() for id_ in documents.ids]
         except UnicodeEncodeError:
             for at, (id_, text) in enumerate(zip(documents.ids, documents.texts, strict=True)):
                 check_unicode(id_, f"the id of documents[{at}]")
                 check_unicode(text, f"the text of documents[{at}]")
             raise
-        self.made = prepare(documents.texts, recipe, sketches=texts)
-        rows = self.made.values.astype("<u8", copy=False).tobytes()
+        self.prepared = prepare(documents.texts, recipe, sketches=texts)
+        rows = self.prepared.values.astype("<u8", copy=False).tobytes()
         step, width = (recipe.bits + 63) // 64 * 8, recipe.bits // 8
         self.codes: list[bytes | None] = [rows[at : at + width] for at in range(0, len(rows), step)]
         # Digests of texts without a signal, by position.
         self.digests: dict[int, bytes] = {}
-        for at in np.flatnonzero(~self.made.signal).tolist():
+        for at in np.flatnonzero(~self.prepared.signal).tolist():
             self.codes[at] = None
-            digest = text_digest(documents.texts[at], self.data[at])
+            digest = text_digest(documents.texts[at], self.text_bytes[at])
             if digest is not None:
                 self.digests[at] = digest
 
@@ -324,20 +328,20 @@ class PreparedBatch:
         return len(self.codes)
 
     def rows(
-        self, chosen: list[int] | range, first: int, yield_turn: Callable[[], None]
+        self, chosen: list[int] | range, first_key: int, yield_turn: Callable[[], None]
     ) -> list[list[Any]]:
-        """Return the chosen documents as columns of the table, with keys from `first` on. Calls
-        `yield_turn` regularly, so that other threads can run."""
+        """Return the chosen documents as columns for `Store.insert`. Calls `yield_turn` regularly,
+        so that other threads can run."""
         ids, strings, metadata = self.documents
         columns: tuple[list[Any], ...]
-        columns = (ids, self.names, self.codes, metadata, strings, self.data)
+        columns = (ids, self.id_bytes, self.codes, metadata, strings, self.text_bytes)
         if len(chosen) < len(self):
             columns = tuple([column[at] for at in chosen] for column in columns)
         ids, names, codes, metadata, strings, data = columns
-        keys = list(range(first, first + len(ids)))
+        keys = list(range(first_key, first_key + len(ids)))
         stored: list[Any] = [None] * len(ids)
         if self.texts:
-            stored, data = self._packed(strings, data, yield_turn)
+            stored, data = self._compress(strings, data, yield_turn)
         sums: list[int] = []
         for start in range(0, len(ids), CHECKSUM_ROWS):
             part = slice(start, start + CHECKSUM_ROWS)
@@ -347,40 +351,40 @@ class PreparedBatch:
         return [keys, ids, codes, sums, metadata, stored]
 
     @staticmethod
-    def _packed(
+    def _compress(
         strings: list[str], data: list[bytes], yield_turn: Callable[[], None]
     ) -> tuple[list[str | bytes], list[bytes]]:
-        """Return the texts as they are stored, and their bytes."""
+        """Return the texts as they are stored, long ones compressed, and the bytes of each."""
         stored: list[str | bytes] = [*strings]
         data = [*data]
         for at, length in enumerate(map(len, data)):
             if length >= MIN_PACKED_BYTES:
-                stored[at] = small = pack_text(strings[at], data[at])
-                if type(small) is bytes:
-                    data[at] = small
-                if at % PACKED_TEXTS == 0:
+                stored[at] = packed = pack_text(strings[at], data[at])
+                if type(packed) is bytes:
+                    data[at] = packed
+                if at % COMPRESSED_TEXTS == 0:
                     yield_turn()
         return stored, data
 
-    def digests_of(self, chosen: list[int] | range, first: int) -> list[tuple[int, bytes]]:
+    def digests_of(self, chosen: list[int] | range, first_key: int) -> list[tuple[int, bytes]]:
         """Return keys and digests of the chosen documents without a signal."""
         if not self.digests:
             return []
-        keys = enumerate(chosen, first)
+        keys = enumerate(chosen, first_key)
         return [(key, self.digests[at]) for key, at in keys if at in self.digests]
 
     def sketches(self, chosen: list[int] | range) -> NDArray[np.uint8] | None:
         """Return the sketches of the chosen documents; None if texts are not stored."""
         if not self.texts:
             return None
-        sketches = self.made.sketches
+        sketches = self.prepared.sketches
         return sketches if len(chosen) == len(self) else sketches[chosen]
 
-    def coded(self, chosen: list[int] | range, first: int) -> Coded:
+    def index_entries(self, chosen: list[int] | range, first_key: int) -> IndexEntries:
         """Return keys, fingerprints and sketches of the chosen documents with a signal."""
         import numpy as np
 
         places = np.asarray(chosen, dtype=np.int64)
-        there = self.made.signal[places]
-        values, sketches = self.made.of(places[there])
-        return first + np.flatnonzero(there), values, sketches if self.texts else None
+        has_signal = self.prepared.signal[places]
+        values, sketches = self.prepared.of(places[has_signal])
+        return first_key + np.flatnonzero(has_signal), values, sketches if self.texts else None

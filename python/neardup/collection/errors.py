@@ -1,4 +1,4 @@
-"""The errors of a collection, and the translation of SQLite's errors into them."""
+"""The errors that a collection raises, and the translation of SQLite's errors into them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-# For the message of a failed call; a command of many calls says how much of its input is stored.
+# Part of the message of a failed call. The command line replaces it, because a command makes many
+# calls, of which some may have succeeded.
 NOTHING_STORED = "nothing of this call was stored"
-# A failed write is blamed on the limit of file sizes if the file is this close to it, in bytes.
-NEAR_LIMIT = 1 << 16
+# A failed write is blamed on the file size limit if a file is this close to it.
+NEAR_LIMIT_BYTES = 1 << 16
 
 
 class CollectionError(ValueError):
-    """The collection refuses a call; the message says why and what helps."""
+    """The collection refuses a call; the message says why, and what to do."""
 
 
 class CorruptCollectionError(CollectionError):
-    """The database of a collection is damaged. What can be read safely still is."""
+    """The database of a collection is damaged. Documents whose checksums match can still be
+    read."""
 
 
 class LockedCollectionError(CollectionError):
@@ -32,12 +34,12 @@ class LockedCollectionError(CollectionError):
 
 
 class IdExistsError(Exception):
-    """An id expected to be new is stored already. Internal: callers look ids up and retry."""
+    """An id that should be new is stored already. Internal: `Collection.add` catches it."""
 
 
 @contextmanager
 def translate_sqlite_errors(folder: Path) -> Iterator[None]:
-    """Re-raise errors of SQLite as errors that name the collection and say what happened."""
+    """Re-raise errors of SQLite as errors that name the collection and the cause."""
     import sqlite3
 
     try:
@@ -53,12 +55,12 @@ def translated(error: sqlite3.Error, folder: Path) -> Exception:
     """Return the error to raise instead, a built-in exception where one fits."""
     import sqlite3
 
-    # The low byte is the primary result code; the rest are details.
+    # The low byte is SQLite's primary result code; the others give details.
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) and (most := _file_limit(folder)):
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) and (limit := _file_size_limit(folder)):
         return OSError(
             errno.EFBIG,
-            f"a file of the collection would exceed the file size limit of this process, {most:,} "
+            f"a file of the collection would exceed the file size limit of this process, {limit:,} "
             f"bytes (ulimit -f); {NOTHING_STORED}; raise the limit",
             str(folder),
         )
@@ -73,17 +75,17 @@ def translated(error: sqlite3.Error, folder: Path) -> Exception:
     return corrupt(folder, str(error))
 
 
-def _file_limit(folder: Path) -> int | None:
-    """Return the limit of file sizes if a file in the folder is about to reach it."""
+def _file_size_limit(folder: Path) -> int | None:
+    """Return the file size limit of this process if a file in the folder nearly has that size."""
     import resource
 
-    most, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-    if most == resource.RLIM_INFINITY:
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limit == resource.RLIM_INFINITY:
         return None
-    with suppress(OSError), os.scandir(folder) as found:
-        largest = max((file.stat().st_size for file in found), default=0)
-        # A write is one page with its header or several, at an offset unknown here.
-        return most if largest + NEAR_LIMIT > most else None
+    with suppress(OSError), os.scandir(folder) as files:
+        largest = max((file.stat().st_size for file in files), default=0)
+        # The size and offset of the failed write are not known here.
+        return limit if largest + NEAR_LIMIT_BYTES > limit else None
     return None
 
 

@@ -1,5 +1,10 @@
-"""Texts → documents of a collection: near ones (check), the most similar ones (search), and whether
-a new document is a duplicate (add with unless_duplicate)."""
+"""Lookups of texts in a collection: documents near a text (`check`), the most similar documents
+(`search`), and whether a new document is a duplicate (`add` with unless_duplicate).
+
+`SingleCheck`, `BatchCheck` and `RankedSearch` compute everything that depends on the texts alone
+when they are made. Their method with a snapshot and a store does the lookup; the session calls it
+again if the collection changed meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +39,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.collection.documents import PreparedBatch
-    from neardup.collection.snapshot import Snapshot
-    from neardup.collection.store import Store
     from neardup.text.recipe import Recipe
 
 
 class CollectionCorpus:
-    """A collection as `near.lookup` sees it: indexes in memory find candidates, the store has
-    texts."""
+    """A collection as the corpus of `near.lookup`: the indexes find candidates, the store has the
+    texts to verify them."""
 
     def __init__(self, view: Snapshot, store: Store) -> None:
         self.view = view
@@ -63,7 +66,7 @@ class CollectionCorpus:
         return self.view.candidates_of_one(sketch, similarity, recall, limit)
 
     def documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
-        rows = self.store.by_keys(keys, whole=True)
+        rows = self.store.by_keys(keys, with_text=True)
         return {
             key: CorpusDocument(unpack_text(row.text) or "", row.fingerprint or b"", row.id)
             for key, row in rows.items()
@@ -71,7 +74,7 @@ class CollectionCorpus:
 
 
 class SingleCheck:
-    """One text to check, prepared once; the look-up may be repeated."""
+    """A check of one text."""
 
     def __init__(self, text: str, recipe: Recipe, question: Question, limit: int | None) -> None:
         self.text = text
@@ -79,8 +82,8 @@ class SingleCheck:
         self.question = question
         self.limit = limit
         pipeline = recipe.pipeline
-        made = None if question.similarity is None else pipeline.sketch(text)
-        self.sketch = None if made is None else made[1]
+        prepared = None if question.similarity is None else pipeline.sketch(text)
+        self.sketch = None if prepared is None else prepared[1]
         self.code = pipeline.fingerprint(text) if question.similarity is None else None
 
     def matches(self, view: Snapshot, store: Store) -> list[Match[str]]:
@@ -92,14 +95,14 @@ class SingleCheck:
             ids = store.ids([x.key for x in found if x.id is None])
             return [Match(x.id or ids[x.key], x.distance, x.similarity) for x in found]
         if self.code is None or self.question.radius is None:
-            return _equals(store, self.text, limit)
+            return _equal_texts(store, self.text, limit)
         pairs = view.within_one(self.code, self.question.radius, self.question.recall, limit)
         ids = store.ids([key for _, key in pairs])
         return [Match(ids[key], distance, None) for distance, key in pairs]
 
 
 class BatchCheck:
-    """Texts that were made ready once, to be looked up as often as it takes."""
+    """A check of many texts."""
 
     def __init__(
         self, texts: list[str], recipe: Recipe, question: Question, limit: int | None
@@ -108,28 +111,34 @@ class BatchCheck:
         self.recipe = recipe
         self.question = question
         self.limit = limit
-        self.made: PreparedTexts = prepare(texts, recipe, sketches=question.similarity is not None)
+        self.prepared: PreparedTexts = prepare(
+            texts, recipe, sketches=question.similarity is not None
+        )
 
     def matches(self, view: Snapshot, store: Store) -> pa.Table:
-        """The documents near each text: query, id, distance, similarity."""
+        """Return the documents near each text: query, id, distance, similarity."""
         import numpy as np
         import pyarrow as pa
 
         from neardup._util.arrow import number_array
 
-        made, texts, limit = self.made, self.texts, self.limit
-        coded = np.flatnonzero(made.signal)
-        queries = Queries([texts[at] for at in coded.tolist()], *made.of(coded))
+        prepared, texts, limit = self.prepared, self.texts, self.limit
+        with_signal = np.flatnonzero(prepared.signal)
+        queries = Queries([texts[at] for at in with_signal.tolist()], *prepared.of(with_signal))
         found = look_up(queries, CollectionCorpus(view, store), self.question, self.recipe, limit)
         names = store.ids(np.unique(found.keys).tolist())
         ids = [names[key] for key in found.keys.tolist()]
-        rows, distances, similarities = coded[found.queries], found.distances, found.similarities
+        rows, distances, similarities = (
+            with_signal[found.queries],
+            found.distances,
+            found.similarities,
+        )
         if similarities is None:
             similarities = np.full(len(ids), np.nan)
         equals = [
             (at, match.id)
-            for at in np.flatnonzero(~made.signal).tolist()
-            for match in _equals(store, texts[at], limit)
+            for at in np.flatnonzero(~prepared.signal).tolist()
+            for match in _equal_texts(store, texts[at], limit)
         ]
         if equals:
             ids += [id_ for _, id_ in equals]
@@ -149,15 +158,18 @@ class BatchCheck:
         )
 
 
-def _equals(store: Store, text: str, limit: int | None) -> list[Match[str]]:
-    """Return the documents with the same text: a text without a signal is near only to these."""
+def _equal_texts(store: Store, text: str, limit: int | None) -> list[Match[str]]:
+    """Return the documents equal to a text without a signal, which is near no others."""
     digest = text_digest(text, check_unicode(text, "the text").encode())
     rows = [] if digest is None else store.by_digest(digest, limit)
     return [Match(row.id, None, 1.0) for row in rows]
 
 
 class RankedSearch:
-    """Queries to rank documents for, prepared once; the search may be repeated."""
+    """A search of some queries, to be run once or repeated.
+
+    one_query  whether the table has no column `query`
+    """
 
     def __init__(
         self,
@@ -166,21 +178,21 @@ class RankedSearch:
         request: RankingRequest,
         postings: Postings,
         *,
-        one: bool,
+        one_query: bool,
         threads: int | None,
     ) -> None:
         self.texts = [check_unicode(text, "the query") for text in texts]
         self.recipe = recipe
         self.request = request
         self.postings = postings
-        self.one = one
+        self.one_query = one_query
         self.threads = threads
 
-    def found(self, view: Snapshot, store: Store) -> pa.Table:
+    def table(self, view: Snapshot, store: Store) -> pa.Table:
         """Return the most similar documents of each query: (query,) id, score, distance."""
         if self.request.by == "simhash":
             return self._table(_RankedCollection(view, store, self.recipe, None))
-        return self.postings.ask(
+        return self.postings.run_search(
             store, lambda index: self._table(_RankedCollection(view, store, self.recipe, index))
         )
 
@@ -191,11 +203,11 @@ class RankedSearch:
         found = rank(self.texts, documents, self.request, self.recipe, threads=self.threads)
         names = documents.store.ids(np.unique(found.keys).tolist())
         ids = pa.array([names[key] for key in found.keys.tolist()], pa.string())
-        return found.table(ids, one=self.one)
+        return found.table(ids, one=self.one_query)
 
 
 class _RankedCollection:
-    """A collection as `near.ranking` sees it."""
+    """A collection as the corpus of `near.ranking`; `index` is None for a search by simhash."""
 
     def __init__(
         self, view: Snapshot, store: Store, recipe: Recipe, index: _core.TermIndex | None
@@ -238,11 +250,11 @@ class _RankedCollection:
         return Fingerprints(values.view("<u8").astype(np.uint64, copy=False), signal, self.recipe)
 
 
-# Sort key (lower is better: similarity, distance, age), id, distance and similarity of a match.
+# A match: sort key (negative similarity, distance, key; lower is better), id, distance, similarity.
 BestMatch = tuple[tuple[float, float, int], str, int | None, float | None]
 # Key, distance, similarity.
 ScoredKey = tuple[int, int, float | None]
-# Matches looked up at first: one is enough, unless this batch replaces it.
+# Matches looked up at first. One would do, if no document of the batch replaced it.
 FIRST_MATCHES = 2
 
 
@@ -255,15 +267,16 @@ def decide_outcomes(
 ) -> list[Outcome]:
     """Decide for each document of a batch: added, updated or duplicate.
 
-    The result is as if they were added one after the other: each is compared with what is stored
-    by then, except the document it would replace.
+    The result is as if they were added one by one: each is compared with all documents stored so
+    far, except the one that it would replace.
     """
     judge = _OutcomeJudge(batch, view, store, known, question)
     return [judge.outcome(at) for at in range(len(batch))]
 
 
 class AcceptedDocuments:
-    """The accepted documents of a batch, by position, as a corpus to look up the later ones in."""
+    """The accepted documents of a batch, as a corpus for lookups of the later ones. Its keys are
+    positions in the batch."""
 
     def __init__(self, batch: PreparedBatch, question: Question) -> None:
         self.batch = batch
@@ -274,14 +287,14 @@ class AcceptedDocuments:
         else:
             self.sketches = new_index(batch.recipe)
 
-    def take(self, at: int) -> None:
+    def add(self, at: int) -> None:
         import numpy as np
 
-        made, key = self.batch.made, np.array([at])
+        prepared, key = self.batch.prepared, np.array([at])
         if self.codes is not None:
-            self.codes.add(made.values[at : at + 1], key, None, 1, None, None)
+            self.codes.add(prepared.values[at : at + 1], key, None, 1, None, None)
         if self.sketches is not None:
-            self.sketches.add(made.sketches[at : at + 1], key)
+            self.sketches.add(prepared.sketches[at : at + 1], key)
 
     def within(
         self, values: NDArray[np.uint64], radius: int, recall: float, limit: int | None
@@ -315,7 +328,7 @@ def _candidates(queries: object, keys: object, measure: object) -> Candidates:
     return Candidates(*(np.asarray(column, dtype=np.int64) for column in (queries, keys, measure)))
 
 
-def _listed(found: NearPairs) -> list[ScoredKey]:
+def _scored_keys(found: NearPairs) -> list[ScoredKey]:
     keys, distances = found.keys.tolist(), found.distances.tolist()
     if found.similarities is None:
         return [(key, distance, None) for key, distance in zip(keys, distances, strict=True)]
@@ -323,6 +336,13 @@ def _listed(found: NearPairs) -> list[ScoredKey]:
 
 
 class _OutcomeJudge:
+    """Decides the outcomes of a batch, in order.
+
+    replaced  keys of stored documents that this batch has updated so far
+    digests   positions of accepted documents without a signal, by digest
+    pairs     the first matches of each document among the stored ones, by position
+    """
+
     def __init__(
         self,
         batch: PreparedBatch,
@@ -340,78 +360,83 @@ class _OutcomeJudge:
         self.question = question
         self.replaced: set[int] = set()
         self.digests: dict[bytes, int] = {}
-        self.taken = AcceptedDocuments(batch, question)
-        rows = np.flatnonzero(batch.made.signal)
+        self.accepted = AcceptedDocuments(batch, question)
+        rows = np.flatnonzero(batch.prepared.signal)
         found = look_up(self._queries(rows), self.stored, question, batch.recipe, FIRST_MATCHES)
         self.pairs: dict[int, list[ScoredKey]] = {}
-        for row, pair in zip(rows[found.queries].tolist(), _listed(found), strict=True):
+        for row, pair in zip(rows[found.queries].tolist(), _scored_keys(found), strict=True):
             self.pairs.setdefault(row, []).append(pair)
 
     def _queries(self, rows: NDArray[np.int64]) -> Queries:
         texts = self.batch.documents.texts
-        return Queries([texts[at] for at in rows.tolist()], *self.batch.made.of(rows))
+        return Queries([texts[at] for at in rows.tolist()], *self.batch.prepared.of(rows))
 
     def outcome(self, at: int) -> Outcome:
         id_ = self.batch.documents.ids[at]
         old = self.known.get(id_)
-        matches = [self._stored(at, old), self._taken(at)]
+        matches = [self._best_stored(at, old), self._best_accepted(at)]
         best = min((match for match in matches if match is not None), default=None)
         if best is not None:
             return Outcome(id_, "duplicate", *best[1:])
-        self._take(at)
+        self._accept(at)
         if old is None:
             return Outcome(id_, "added")
         self.replaced.add(old.key)
         return Outcome(id_, "updated")
 
-    def _take(self, at: int) -> None:
+    def _accept(self, at: int) -> None:
         digest = self.batch.digests.get(at)
         if self.batch.codes[at] is not None:
-            self.taken.take(at)
+            self.accepted.add(at)
         elif digest is not None:
             self.digests.setdefault(digest, at)
 
-    def _stored(self, at: int, old: StoredRow | None) -> BestMatch | None:
+    def _best_stored(self, at: int, old: StoredRow | None) -> BestMatch | None:
         """Return the best match among the documents stored before this batch."""
         import numpy as np
 
-        out = self.replaced if old is None else {*self.replaced, old.key}
+        excluded = self.replaced if old is None else {*self.replaced, old.key}
         digest = self.batch.digests.get(at)
         if digest is not None:
-            for row in self.store.by_digest(digest, 1 + len(out)):
-                if row.key not in out:
+            for row in self.store.by_digest(digest, 1 + len(excluded)):
+                if row.key not in excluded:
                     return (-1.0, 0, row.key), row.id, None, 1.0
-        pairs, asked = self.pairs.get(at, []), FIRST_MATCHES
+        pairs, limit = self.pairs.get(at, []), FIRST_MATCHES
         while True:
             for key, distance, similarity in pairs:
-                if key not in out:
+                if key not in excluded:
                     id_ = self.store.ids([key])[key]
                     return (-(similarity or 0.0), distance, key), id_, distance, similarity
-            if len(pairs) < asked:
+            if len(pairs) < limit:
                 return None
-            asked *= 2
+            limit *= 2
             queries, recipe = self._queries(np.array([at])), self.batch.recipe
-            pairs = _listed(look_up(queries, self.stored, self.question, recipe, asked))
+            pairs = _scored_keys(look_up(queries, self.stored, self.question, recipe, limit))
 
-    def _taken(self, at: int) -> BestMatch | None:
+    def _best_accepted(self, at: int) -> BestMatch | None:
         """Return the best match among the accepted documents of this batch."""
         import numpy as np
 
         ids = self.batch.documents.ids
-        # Later than every stored document.
-        age = 1 << 62
+        # Of equally near documents the first stored one wins: rank positions after all keys.
+        key_offset = 1 << 62
         if self.batch.codes[at] is None:
             digest = self.batch.digests.get(at)
             first = None if digest is None else self.digests.get(digest)
-            return None if first is None else ((-1.0, 0, age + first), ids[first], None, 1.0)
+            return None if first is None else ((-1.0, 0, key_offset + first), ids[first], None, 1.0)
         recipe = self.batch.recipe
         if self.question.similarity is not None:
-            text, sketch = self.batch.documents.texts[at], self.batch.made.sketches[at].tobytes()
-            for found in look_up_one(text, sketch, self.taken, self.question, recipe, 1):
-                closeness = (-found.similarity, found.distance, age + found.key)
+            text, sketch = (
+                self.batch.documents.texts[at],
+                self.batch.prepared.sketches[at].tobytes(),
+            )
+            for found in look_up_one(text, sketch, self.accepted, self.question, recipe, 1):
+                closeness = (-found.similarity, found.distance, key_offset + found.key)
                 return closeness, ids[found.key], found.distance, found.similarity
             return None
         queries = self._queries(np.array([at]))
-        for row, distance, _ in _listed(look_up(queries, self.taken, self.question, recipe, 1)):
-            return (0.0, distance, age + row), ids[row], distance, None
+        for row, distance, _ in _scored_keys(
+            look_up(queries, self.accepted, self.question, recipe, 1)
+        ):
+            return (0.0, distance, key_offset + row), ids[row], distance, None
         return None

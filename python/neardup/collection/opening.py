@@ -1,4 +1,4 @@
-"""Creates the folder of a collection, checks an existing one, and locks it for the one writer."""
+"""The folder of a collection: its creation, checks before it is opened, and the writer's lock."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from neardup.text.recipe import VERSION, Recipe
 LOCK_NAME = "lock"
 SUFFIX = ".neardup"
 UNFINISHED = f"{DATABASE}.new"
-# Seconds to wait while another process creates the collection.
-LOCK_TIMEOUT = 10.0
+# How long to wait while another process creates the collection.
+CREATION_TIMEOUT_SECONDS = 10.0
 
 
 def check_folder(folder: Path, *, read_only: bool) -> None:
-    """Raise unless the folder is a collection, or can become one."""
+    """Raise unless the folder is a collection, or one can be created there."""
     if not folder.name.endswith(SUFFIX):
         raise CollectionError(
             f"{folder}: the name of a collection must end in {SUFFIX}; use {folder}{SUFFIX}"
@@ -44,9 +44,9 @@ def check_folder(folder: Path, *, read_only: bool) -> None:
 
 
 def create_store(folder: Path, recipe: Recipe, *, texts: bool, search: bool, runs: bool) -> None:
-    """Create an empty collection, completely or not at all, unless another process is faster.
+    """Create an empty collection, unless another process creates it first.
 
-    The database is renamed when it is complete, so there is never half a database of that name.
+    The database gets its name when it is complete, so an interruption leaves no partial one.
     """
     settings = CollectionSettings(
         recipe.identity, recipe.to_toml(), texts, secrets.randbits(63), search, runs
@@ -66,16 +66,17 @@ def create_store(folder: Path, recipe: Recipe, *, texts: bool, search: bool, run
         finally:
             store.close()
         os.rename(folder / UNFINISHED, folder / DATABASE)
-        # A rename is durable only when its folder is synced.
-        for place in (folder, folder.absolute().parent):
-            _sync_folder(place)
+        # A rename survives a power failure only if its folder is synced, and so does a new folder.
+        for directory in (folder, folder.absolute().parent):
+            _sync_folder(directory)
     finally:
         lock.release()
 
 
 def _acquire_or_wait(lock: WriterLock) -> bool:
-    """Take the lock and return True, or wait until its holder has created the collection."""
-    deadline = time.monotonic() + LOCK_TIMEOUT
+    """Take the lock and return True, or wait until its holder has created the collection and return
+    False."""
+    deadline = time.monotonic() + CREATION_TIMEOUT_SECONDS
     while not (lock.folder / DATABASE).exists():
         try:
             lock.acquire()
@@ -89,7 +90,8 @@ def _acquire_or_wait(lock: WriterLock) -> bool:
 
 
 def recorded_recipe(folder: Path, settings: CollectionSettings) -> Recipe:
-    """Return the recipe of a collection; raise if this version of neardup does not have it."""
+    """Return the recipe of a collection; raise if this version of neardup would compute other
+    fingerprints."""
     version = settings.recipe.partition(" ")[0]
     if version != f"neardup{VERSION}":
         raise CollectionError(
@@ -110,7 +112,7 @@ def recorded_recipe(folder: Path, settings: CollectionSettings) -> Recipe:
 
 
 def _sync_folder(folder: Path) -> None:
-    # Not every file system or user can sync a folder; the files exist in any case.
+    # Some file systems cannot sync a folder; the collection works without that.
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -120,9 +122,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 class WriterLock:
-    """The lock of the one writer, held with flock: it ends with its process, however that ends.
+    """The lock that only one writer can hold. It uses flock, so the system releases it when the
+    process ends or is killed.
 
-    The lock file contains the process id of the writer, for messages only.
+    The lock file contains the process id of the writer, for error messages only.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -139,13 +142,13 @@ class WriterLock:
             pass
 
     def _take(self) -> bool:
-        """Try once; return False if the locked file was removed meanwhile, because another process
-        could lock its successor."""
+        """Try once; return False if the file was removed before it was locked: another process may
+        have locked a new file of that name."""
         path = self.folder / LOCK_NAME
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not _is_at(handle, path):
+            if not _is_file_at(handle, path):
                 os.close(handle)
                 return False
         except BlockingIOError:
@@ -160,7 +163,7 @@ class WriterLock:
             os.close(handle)
             raise
         self._handle = handle
-        # The lock holds even if a full disk keeps the process id from being written.
+        # The lock is valid even if the disk is full and the process id cannot be written.
         with suppress(OSError):
             os.ftruncate(handle, 0)
             os.pwrite(handle, b"%d\n" % os.getpid(), 0)
@@ -181,7 +184,8 @@ class WriterLock:
             os.close(handle)
 
 
-def _is_at(handle: int, path: Path) -> bool:
+def _is_file_at(handle: int, path: Path) -> bool:
+    """Return whether the path still names the open file."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(handle), path.stat())
     return False

@@ -1,4 +1,4 @@
-"""The results of a collection's methods."""
+"""The types that methods of `Collection` return."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any, Literal, NamedTuple
 
 
 class Outcome(NamedTuple):
-    """What `add` did with a document.
+    """The result of `add` for one document.
 
     status  "added"; "updated": the id existed and now has this text; "duplicate": not stored,
             because a near document is stored
-    dup_of  the id of the nearest one, with its distance and similarity as in `Match`
+    dup_of  of a duplicate: the id of the nearest stored document, with its distance and similarity
+            as in `Match`
     """
 
     id: str
@@ -36,15 +37,17 @@ class Stored(NamedTuple):
 
 @dataclass(frozen=True)
 class Stats:
-    """Numbers of a collection.
+    """Statistics of a collection.
 
-    documents       all of them; `without_signal` have too few words for a fingerprint
-    segments        mapped files, with `segment_entries` fingerprints
-    tail            fingerprints since the last segment, in memory and in SQLite only
-    removed         fingerprints in segments whose documents were removed
+    documents       number of documents; `without_signal` of them have too few words for a
+                    fingerprint
+    format          version of the database schema
+    segments        number of segments, with `segment_entries` fingerprints
+    tail            number of fingerprints that are in no segment yet
+    removed         number of removed keys that the next rewrite of segments drops
     search, runs    whether postings are stored in files: of features, for `search` by cosine; of
                     runs, for checks for copying
-    database_bytes, segment_bytes, postings_bytes   on disk
+    database_bytes, segment_bytes, postings_bytes   sizes on disk
     """
 
     path: str

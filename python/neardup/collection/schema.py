@@ -1,4 +1,5 @@
-"""The tables of a collection, the types of their rows, and their checksums."""
+"""The schema of a collection's database: tables, types of their rows, checksums, compression of
+texts."""
 
 from __future__ import annotations
 
@@ -11,16 +12,16 @@ from zlib import crc32
 
 from neardup import _core
 
-# Shorter texts would not shrink; they stay readable in the database.
+# Shorter texts are not compressed: they would hardly shrink.
 MIN_PACKED_BYTES = 200
-PACKING_LEVEL = 4
+ZLIB_LEVEL = 4
 
 
 class DocumentCounts(NamedTuple):
-    """Counters that every transaction updates. Readers see by them what is new.
+    """Counters that every transaction updates. Readers compare them to find what is new.
 
-    next_key, next_removal  the next numbers to give; no number is given twice
-    generation              grows when segments change
+    next_key, next_removal  the next numbers to assign; none is assigned twice
+    generation              increases when the list of segments changes
     """
 
     documents: int = 0
@@ -33,7 +34,9 @@ class DocumentCounts(NamedTuple):
 class CollectionSettings(NamedTuple):
     """The settings of a collection, fixed when it is created, except `search` and `runs`.
 
-    identity  a random number, so that another collection at the same path is told apart
+    recipe    identity of the recipe
+    texts     whether texts are stored
+    identity  a random number, which distinguishes collections created at the same path
     search    whether postings of features are stored in files
     runs      whether postings of runs are stored in files
     """
@@ -46,9 +49,10 @@ class CollectionSettings(NamedTuple):
     runs: bool = False
 
     def as_dict(self) -> dict[str, object]:
-        """Return what is stored; `search` and `runs` only if true, as in older collections."""
-        wanted = {"search": self.search, "runs": self.runs}
-        return {name: value for name, value in self._asdict().items() if wanted.get(name, True)}
+        """Return the settings to store; `search` and `runs` only if true: collections of older
+        versions have neither."""
+        optional = {"search": self.search, "runs": self.runs}
+        return {name: value for name, value in self._asdict().items() if optional.get(name, True)}
 
 
 class StoredRow(NamedTuple):
@@ -63,8 +67,12 @@ class StoredRow(NamedTuple):
 
 
 class SegmentRow(NamedTuple):
-    """A segment: files with the fingerprints, and sketches if texts are stored, of the keys from
-    `first` to `last` as of when they were written."""
+    """A row of `segments`: the files with the fingerprints, and sketches if texts are stored, of
+    the keys from `first` to `last`.
+
+    entries         number of fingerprints
+    size, checksum  of the file of fingerprints, as `segments.file_stamp` returns them
+    """
 
     number: int
     first: int
@@ -82,15 +90,15 @@ class SegmentRow(NamedTuple):
 
 
 def text_digest(text: str, data: bytes) -> bytes | None:
-    """Return the digest by which equal texts without a signal are found; None if a text has no
-    letter or digit."""
+    """Return the digest under which a text without a signal is found; None if it has no letter or
+    digit. `data` is the text in UTF-8."""
     return hashlib.blake2b(data, digest_size=16).digest() if _core.says_something(text) else None
 
 
 def pack_text(text: str, data: bytes) -> str | bytes:
-    """Return a text of MIN_PACKED_BYTES or more as it is stored: compressed if that is shorter."""
-    small = zlib.compress(data, PACKING_LEVEL)
-    return small if len(small) < len(data) else text
+    """Return a text as it is stored: compressed if that is shorter. `data` is the text in UTF-8."""
+    packed = zlib.compress(data, ZLIB_LEVEL)
+    return packed if len(packed) < len(data) else text
 
 
 def unpack_text(text: str | bytes | None) -> str | None:
@@ -112,7 +120,7 @@ def row_checksums(
 ) -> list[int]:
     """Return the checksums of many rows, without a Python loop.
 
-    The low half covers everything but the text and the high half the text, so that a row can be
+    The low 32 bits are `row_checksum`, the high bits the checksum of the text, so that a row can be
     checked without reading its text.
     """
     import numpy as np
@@ -125,14 +133,14 @@ def row_checksums(
     if texts is not None:
         high = np.fromiter(map(crc32, texts), dtype=np.int64, count=len(keys))
         low |= (high & 0x7FFFFFFF) << 32
-    found: list[int] = low.tolist()
-    return found
+    checksums: list[int] = low.tolist()
+    return checksums
 
 
 # "nrdp", in the header of the database file.
 APPLICATION_ID = 0x6E726470
 # Format 1 has no sketches. Format 2 has them in segments, and in a table for newer documents.
-FORMAT, OLDEST = 2, 1
+FORMAT, OLDEST_FORMAT = 2, 1
 
 SKETCHES = """
 CREATE TABLE sketches (
@@ -180,7 +188,7 @@ CREATE TABLE counts (
 CREATE TABLE settings (value TEXT NOT NULL, checksum INTEGER NOT NULL);
 """
 
-# From format 1 to 2; segments get their sketches when they are next written.
+# Statements that upgrade format 1 to 2. Segments get sketches when they are next written.
 UPGRADE = (
     SKETCHES,
     "ALTER TABLE segments ADD COLUMN sketch_size INTEGER",

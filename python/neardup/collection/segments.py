@@ -1,10 +1,10 @@
-"""The segments of a collection: its fingerprints and sketches, ready to search. Derived from the
-store; they can be rebuilt.
+"""The search indexes of a collection: fingerprints and sketches, derived from the store.
 
-Most are in segments, which are mapped files of `neardup.Index` and of sketches; the newest are in a
-tail in memory. A segment covers a range of keys. When the tail is full it becomes a segment, merged
-with those before it that are not much larger: so there are few to search, and a fingerprint is
-rewritten a logarithmic number of times (the logarithmic method of Bentley and Saxe, 1980).
+The newest documents are in the tail, in memory. All others are in segments: a segment covers a
+range of keys and has two memory-mapped files, a `neardup.Index` of fingerprints and an index of
+sketches. A full tail becomes a segment, merged with preceding segments that are not much larger.
+So there are few segments to search, and a fingerprint is rewritten a logarithmic number of times
+(the logarithmic method of Bentley and Saxe, 1980).
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from neardup import _core
 from neardup.collection import sketches
 from neardup.collection.errors import corrupt
 from neardup.collection.schema import DocumentCounts, SegmentRow
-from neardup.collection.sketches import RecentFingerprints
 from neardup.collection.snapshot import Snapshot, SnapshotPart
 from neardup.collection.store import Store
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
 
     from neardup.text.recipe import Recipe
 
+    KeyedFingerprints = tuple[NDArray[np.int64], NDArray[np.uint64]]
+    # Keys, fingerprints, and sketches if texts are stored.
+    IndexEntries = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8] | None]
 
-# The first bytes of a file, which identify it: header and checksums.
+
+# These first bytes of a file hold its header and checksums, and so identify it.
 HEAD_BYTES = 1 << 16
 SUFFIXES = CODES, SKETCHES = ".index", ".sketches"
 
@@ -48,7 +49,7 @@ def segment_paths(folder: Path, row: SegmentRow) -> list[Path]:
 
 
 def file_stamp(path: Path) -> tuple[int, bytes]:
-    """Return the size of a file and a checksum of its head, which has the checksums of the rest."""
+    """Return the size of a file and a checksum of its head, which has checksums of the rest."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
         size = os.fstat(file.fileno()).st_size
@@ -56,7 +57,8 @@ def file_stamp(path: Path) -> tuple[int, bytes]:
 
 
 def open_codes(folder: Path, row: SegmentRow, recipe: str) -> _core.Index | None:
-    """Open the fingerprints of a segment; None if the file is damaged, missing or another one."""
+    """Open the fingerprints of a segment; return None if the file is missing, damaged or not the
+    one that the row describes."""
     path = segment_path(folder, row.number)
     with suppress(OSError, ValueError):
         if file_stamp(path) == (row.size, row.checksum):
@@ -67,7 +69,7 @@ def open_codes(folder: Path, row: SegmentRow, recipe: str) -> _core.Index | None
 
 
 def open_sketches(folder: Path, row: SegmentRow, recipe: str) -> _core.SketchIndex | None:
-    """Open the sketches of a segment; None if the file is damaged, missing or another one."""
+    """Open the sketches of a segment; return None as `open_codes` does."""
     path = segment_path(folder, row.number, SKETCHES)
     with suppress(OSError, ValueError):
         if row.sketch_size is not None and file_stamp(path) == (
@@ -81,13 +83,14 @@ def open_sketches(folder: Path, row: SegmentRow, recipe: str) -> _core.SketchInd
 
 
 def remove_files(paths: Iterable[Path]) -> None:
+    """Delete files, ignoring those that cannot be deleted."""
     for path in paths:
         with suppress(OSError):
             path.unlink()
 
 
 def remove_strays(folder: Path, known: Iterable[Path]) -> None:
-    """Delete what an interrupted writer left behind: unknown segments and unfinished files."""
+    """Delete files that an interrupted writer left behind: unknown segments, unfinished files."""
     names = {path.name for path in known}
     for name in os.listdir(folder):
         ours = name.startswith("segment-") and any(suffix in name for suffix in SUFFIXES)
@@ -95,26 +98,67 @@ def remove_strays(folder: Path, known: Iterable[Path]) -> None:
             remove_files([folder / name])
 
 
-# About how many fingerprints the tail has; they are read whenever the collection is opened.
-TAIL = 1 << 14
-# The tail covers at most this many times as many keys: some documents have no fingerprint.
+# The tail becomes a segment at this size: all of it is read whenever the collection is opened.
+TAIL_FINGERPRINTS = 1 << 14
+# The tail may cover this many times as many keys, since some documents have no fingerprint.
 TAIL_KEY_FACTOR = 4
 # A segment is merged with later ones if it has at most this many times their fingerprints.
 MERGE_RATIO = 1.5
-# Share of removed fingerprints at which all segments are rewritten, and their largest number: the
-# removed keys are read whenever the collection is opened.
+# All segments are rewritten if more than this share of their fingerprints, or this number, was
+# removed: the removed keys are read whenever the collection is opened.
 MAX_REMOVED_SHARE, MAX_REMOVED = 0.25, 1 << 17
-# Rows read at a time.
+# Rows that one read of the database fetches.
 READ_ROWS = 1 << 8
-# How often a reader retries when a writer has just replaced files.
-RETRIES = 3
+# How often a reader tries to open the segments while a writer replaces them.
+MAX_ATTEMPTS = 3
+
+
+# Fingerprints held in memory for merging, and the number of arrays at which they are concatenated.
+MAX_RECENT, MAX_ARRAYS = 1 << 20, 256
+
+
+class RecentFingerprints:
+    """The fingerprints added from key `first` on, and the keys removed since. A writer holds them
+    in memory, so that merging segments need not read them from the database."""
+
+    def __init__(self) -> None:
+        self.restart(1)
+
+    def restart(self, key: int) -> None:
+        """Drop everything; hold what is added from this key on."""
+        self.first = key
+        self.arrays: list[KeyedFingerprints] = []
+        self.removed: list[int] = []
+        self._count = 0
+
+    def add(self, keys: NDArray[np.int64], values: NDArray[np.uint64]) -> None:
+        self.arrays.append((keys, values))
+        self._count += len(keys)
+        if self._count > MAX_RECENT:
+            self.restart(int(keys[-1]) + 1)
+        elif len(self.arrays) > MAX_ARRAYS:
+            import numpy as np
+
+            all_keys, all_values = zip(*self.arrays, strict=True)
+            self.arrays = [(np.concatenate(all_keys), np.concatenate(all_values))]
+
+    def remove(self, keys: Sequence[int]) -> None:
+        self.removed += keys
+
+    def range(self, first: int, last: int) -> Iterator[KeyedFingerprints]:
+        """Yield keys and fingerprints of a range, including removed ones."""
+        for keys, values in self.arrays:
+            inside = (keys >= first) & (keys <= last)
+            if inside.any():
+                yield keys[inside], values[inside]
 
 
 class Segments:
-    """Builds snapshots of the indexes. Callers make sure that only one thread is in here at a time;
-    any thread may search a snapshot.
+    """Builds and updates the current snapshot, `view`. Not thread-safe: callers hold a lock. Any
+    thread may search a snapshot.
 
-    texts  whether texts are stored, which sketches are computed from
+    texts    whether texts are stored; without them there are no sketches
+    removed  number of keys in the store's list of removed keys
     """
 
     def __init__(self, folder: Path, recipe: Recipe, *, texts: bool) -> None:
@@ -122,15 +166,15 @@ class Segments:
         self.recipe = recipe
         self.texts = texts
         self.removed = 0
-        self.view = Snapshot(DocumentCounts(generation=-1), (), self._tail(0))
+        self.view = Snapshot(DocumentCounts(generation=-1), (), self._empty_tail(0))
         self.recent = RecentFingerprints()
 
-    def _tail(self, covered: int) -> SnapshotPart:
+    def _empty_tail(self, last_saved_key: int) -> SnapshotPart:
         index = sketches.new_index(self.recipe) if self.texts else None
-        row = SegmentRow(0, covered + 1, covered, 0, 0, b"")
-        return SnapshotPart(row, self._new(), index, sound=True)
+        row = SegmentRow(0, last_saved_key + 1, last_saved_key, 0, 0, b"")
+        return SnapshotPart(row, self._new_index(), index, intact=True)
 
-    def _new(self) -> _core.Index:
+    def _new_index(self) -> _core.Index:
         return _core.Index(self.recipe.bits, self.recipe.identity)
 
     @property
@@ -138,72 +182,75 @@ class Segments:
         return self.view.counts
 
     @property
-    def covered(self) -> int:
-        """The last key in a segment."""
+    def last_saved_key(self) -> int:
+        """The last key that a segment covers."""
         return self.view.tail.row.first - 1
 
     @property
-    def live(self) -> int:
-        return sum(len(part.codes) for part in self.view.every)
+    def live_entries(self) -> int:
+        """The number of fingerprints that were not removed."""
+        return sum(len(part.codes) for part in self.view.parts)
 
     # -------------------------------------------------------------------------------------- reading
 
     def refresh(self, store: Store) -> None:
-        """Load what was committed since. Call it inside a read transaction."""
+        """Load everything committed since the last refresh. Call it inside a read transaction."""
         counts, before = store.counts(), self.counts
         if counts == before:
             return
         try:
             if counts.generation != before.generation:
-                counts = self._open(store, counts)
+                counts = self._open_all(store, counts)
             else:
-                self._read(store, self.view.tail, before.next_key, counts)
+                self._read_into_tail(store, self.view.tail, before.next_key, counts)
                 self.view = self.view._replace(counts=counts)
-                self._remove(store, store.removed(before.next_removal))
-            if self.live != counts.documents - counts.without_signal:
+                self._remove_keys(store, store.removed(before.next_removal))
+            if self.live_entries != counts.documents - counts.without_signal:
                 self._rebuild_all(store, counts)
         except BaseException:
-            self.forget()
+            self.invalidate()
             raise
 
-    def _open(self, store: Store, counts: DocumentCounts) -> DocumentCounts:
-        """Map the segments, read the tail, and drop removed keys."""
-        known = {part.row: part for part in self.view.parts}
+    def _open_all(self, store: Store, counts: DocumentCounts) -> DocumentCounts:
+        """Map the segments, read the tail, remove removed keys; return the counts of all that."""
+        known = {part.row: part for part in self.view.segments}
         rows = store.segments()
-        for _ in range(RETRIES):
+        for _ in range(MAX_ATTEMPTS):
             paths = (path for row in rows for path in segment_paths(self.folder, row))
             if all(row in known for row in rows) or all(path.exists() for path in paths):
                 break
-            # A writer has just replaced them: read again, as of now.
-            store.renew()
+            # A writer has just replaced the files: read the current list of segments.
+            store.restart_snapshot()
             counts, rows = store.counts(), store.segments()
         parts: list[SnapshotPart] = []
-        covered = 0
+        last_saved_key = 0
         for row in rows:
-            if row.first != covered + 1 or row.last >= counts.next_key:
-                parts, covered = [], 0
+            if row.first != last_saved_key + 1 or row.last >= counts.next_key:
+                parts, last_saved_key = [], 0
                 break
             parts.append(known.get(row) or self._open_segment(store, row))
-            covered = row.last
+            last_saved_key = row.last
         self.removed = 0
-        self.recent.keep_from(covered + 1)
-        tail = self._tail(covered)
-        self._read(store, tail, covered + 1, counts)
-        # A search of the old snapshot sees by the new tail that it is outdated, and repeats.
+        self.recent.restart(last_saved_key + 1)
+        tail = self._empty_tail(last_saved_key)
+        self._read_into_tail(store, tail, last_saved_key + 1, counts)
+        # A new tail tells a search of the old snapshot that it is outdated and must be repeated.
         self.view = Snapshot(counts, tuple(parts), tail)
-        self._remove(store, store.removed(0))
+        self._remove_keys(store, store.removed(0))
         return counts
 
     def _open_segment(self, store: Store, row: SegmentRow) -> SnapshotPart:
         codes = open_codes(self.folder, row, self.recipe.identity)
         found = open_sketches(self.folder, row, self.recipe.identity)
-        sound = codes is not None and (found is not None or not self.texts)
+        intact = codes is not None and (found is not None or not self.texts)
         if codes is None:
             codes = self._rebuild_codes(store, row.first, row.last)
-        return SnapshotPart(row, codes, found, sound)
+        return SnapshotPart(row, codes, found, intact)
 
-    def _read(self, store: Store, tail: SnapshotPart, first: int, counts: DocumentCounts) -> None:
-        """Add the documents from a key on to a tail, in one step: others may be searching it."""
+    def _read_into_tail(
+        self, store: Store, tail: SnapshotPart, first: int, counts: DocumentCounts
+    ) -> None:
+        """Add the documents from a key on to a tail, in one step: other threads may search it."""
         import numpy as np
 
         found = list(self._read_fingerprints(store, first, counts.next_key - 1))
@@ -214,11 +261,11 @@ class Segments:
                 if tail.sketches is None
                 else sketches.stored_sketches(store, self.recipe, keys)
             )
-            self._add(tail, keys, values, rows)
+            self._add_to_tail(tail, keys, values, rows)
 
     def _read_fingerprints(
         self, store: Store, first: int, last: int
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint64]]]:
+    ) -> Iterator[KeyedFingerprints]:
         """Yield keys and fingerprints of a range from the database."""
         import numpy as np
 
@@ -232,7 +279,7 @@ class Segments:
 
     def _rebuild_codes(self, store: Store, first: int, last: int) -> _core.Index:
         """Build the index of a range of fingerprints from the database."""
-        index = self._new()
+        index = self._new_index()
         for keys, values in self._read_fingerprints(store, first, last):
             index.add(values, keys, None, len(keys), self.recipe.identity, None)
         return index
@@ -245,10 +292,10 @@ class Segments:
         return index
 
     def _rebuild_all(self, store: Store, counts: DocumentCounts) -> None:
-        """Replace segments that do not match the database by one tail, read from the database."""
-        tail = self._tail(0)
+        """Discard segments that do not match the database, and read everything into the tail."""
+        tail = self._empty_tail(0)
         tail.codes, tail.sketches = self._rebuild_codes(store, 1, counts.next_key - 1), None
-        self.recent.keep_from(counts.next_key)
+        self.recent.restart(counts.next_key)
         expected = counts.documents - counts.without_signal
         if len(tail.codes) != expected:
             raise corrupt(
@@ -260,13 +307,13 @@ class Segments:
     def repair(self, store: Store, part: SnapshotPart, *, codes: bool) -> None:
         """Rebuild an index that could not be searched. Call it inside a read transaction, after
         `refresh`."""
-        if part not in self.view.every:
+        if part not in self.view.parts:
             return
         first, last = part.row.first, part.row.last
         if part is self.view.tail:
             last = self.counts.next_key - 1
         else:
-            part.sound = False
+            part.intact = False
         if codes:
             part.codes = self._rebuild_codes(store, first, last)
         elif part is self.view.tail:
@@ -283,21 +330,21 @@ class Segments:
     def apply(
         self,
         store: Store,
-        added: tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8] | None] | None,
-        gone: Sequence[int],
+        added: IndexEntries | None,
+        removed_keys: Sequence[int],
         counts: DocumentCounts,
     ) -> None:
-        """Update the indexes with what this process has just committed."""
+        """Update the indexes after a commit of this process, without reading the database."""
         if added is not None:
-            self._add(self.view.tail, *added)
-        self._remove(store, gone)
+            self._add_to_tail(self.view.tail, *added)
+        self._remove_keys(store, removed_keys)
         self.view = self.view._replace(counts=counts)
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """Mark the indexes as outdated, so that the next refresh reads everything."""
         self.view = self.view._replace(counts=DocumentCounts(generation=-1))
 
-    def _add(
+    def _add_to_tail(
         self,
         tail: SnapshotPart,
         keys: NDArray[np.int64],
@@ -311,134 +358,143 @@ class Segments:
             tail.sketches.add(rows, keys)
         self.recent.add(keys, values)
 
-    def _remove(self, store: Store, keys: Sequence[int]) -> None:
+    def _remove_keys(self, store: Store, keys: Sequence[int]) -> None:
         import numpy as np
 
         if not keys:
             return
         self.removed += len(keys)
         self.recent.remove(keys)
-        gone = np.array(keys, dtype=np.int64)
-        for part in self.view.every:
-            mine = gone[gone >= part.row.first]
+        removed_keys = np.array(keys, dtype=np.int64)
+        for part in self.view.parts:
+            inside = removed_keys[removed_keys >= part.row.first]
             if part is not self.view.tail:
-                mine = mine[mine <= part.row.last]
-            if not len(mine):
+                inside = inside[inside <= part.row.last]
+            if not len(inside):
                 continue
-            # A rebuilt index does not contain them.
+            # An index that is rebuilt from the database does not contain these keys.
             try:
-                part.codes.remove(mine)
+                part.codes.remove(inside)
             except _core.CorruptIndexError:
                 part.codes = self._rebuild_codes(store, part.row.first, part.row.last)
-                part.sound = False
+                part.intact = False
             try:
                 if part.sketches is not None:
-                    part.sketches.remove(mine)
+                    part.sketches.remove(inside)
             except _core.CorruptIndexError:
-                part.sketches, part.sound = None, False
+                part.sketches, part.intact = None, False
 
     @property
     def _has_too_many_removed(self) -> bool:
         """Whether so many keys were removed that all segments should be rewritten."""
-        entries = sum(part.row.entries for part in self.view.parts)
-        return self.removed > max(TAIL, min(MAX_REMOVED_SHARE * entries, MAX_REMOVED))
+        entries = sum(part.row.entries for part in self.view.segments)
+        return self.removed > max(TAIL_FINGERPRINTS, min(MAX_REMOVED_SHARE * entries, MAX_REMOVED))
 
     @property
     def is_due(self) -> bool:
         """Whether to write a segment: the tail is full, too many keys were removed, a file is
         damaged, or so many documents have no fingerprint that opening would take long."""
-        since = self.counts.next_key - 1 - self.covered
+        since = self.counts.next_key - 1 - self.last_saved_key
         if (
-            len(self.view.tail.codes) >= TAIL
-            or since >= TAIL_KEY_FACTOR * TAIL
+            len(self.view.tail.codes) >= TAIL_FINGERPRINTS
+            or since >= TAIL_KEY_FACTOR * TAIL_FINGERPRINTS
             or self._has_too_many_removed
         ):
             return True
-        return not all(part.sound for part in self.view.parts)
+        return not all(part.intact for part in self.view.segments)
 
-    def write(self, store: Store, *, whole: bool = False) -> None:
-        """Write a segment of the tail and the segments to merge with it; `whole`: one of
-        everything, from the database. If it fails, store and memory stay as they were."""
-        rest = [] if whole else self._unmerged_segments()
-        merged = self.view.parts[len(rest) :]
+    def write(self, store: Store, *, rewrite: bool = False) -> None:
+        """Write the tail, merged with some segments, as a new segment. If that fails, store and
+        memory do not change.
+
+        rewrite  replace all segments by one, built from the database
+        """
+        unmerged = [] if rewrite else self._unmerged_segments()
+        merged = self.view.segments[len(unmerged) :]
         counts, tail = self.counts, self.view.tail
         number, last = counts.generation + 1, counts.next_key - 1
         first = merged[0].row.first if merged else tail.row.first
         row = SegmentRow(number, first, last, 0, 0, b"")
         try:
-            row = self._save_codes(store, row, None if whole else merged, rest)
+            row = self._save_codes(store, row, None if rewrite else merged, unmerged)
             if self.texts:
-                row = self._save_sketches(store, row, None if whole else merged)
-            store.set_segments([part.row for part in rest], row, counts._replace(generation=number))
+                row = self._save_sketches(store, row, None if rewrite else merged)
+            store.set_segments(
+                [part.row for part in unmerged], row, counts._replace(generation=number)
+            )
         except BaseException:
             remove_files(segment_path(self.folder, number, suffix) for suffix in SUFFIXES)
             raise
-        made = self._open_segment(store, row)
+        new_part = self._open_segment(store, row)
         self.view = Snapshot(
             counts._replace(generation=number),
-            (*rest, made),
-            self._tail(last),
+            (*unmerged, new_part),
+            self._empty_tail(last),
         )
         self.removed = len(store.removed(0))
         remove_files(path for part in merged for path in segment_paths(self.folder, part.row))
 
     def _unmerged_segments(self) -> list[SnapshotPart]:
-        """Return the segments that stay as they are: all before the first one to merge."""
+        """Return the leading segments that `write` does not merge."""
         if self._has_too_many_removed:
             return []
-        size, rest = len(self.view.tail.codes), list(self.view.parts)
-        while rest and rest[-1].row.entries <= MERGE_RATIO * size:
-            size += rest.pop().row.entries
-        unsound = next((at for at, part in enumerate(rest) if not part.sound), len(rest))
-        return rest[:unsound]
+        size, unmerged = len(self.view.tail.codes), list(self.view.segments)
+        while unmerged and unmerged[-1].row.entries <= MERGE_RATIO * size:
+            size += unmerged.pop().row.entries
+        first_damaged = next(
+            (at for at, part in enumerate(unmerged) if not part.intact), len(unmerged)
+        )
+        return unmerged[:first_damaged]
 
     def _save_codes(
         self,
         store: Store,
         row: SegmentRow,
         merged: Sequence[SnapshotPart] | None,
-        rest: Sequence[SnapshotPart],
+        unmerged: Sequence[SnapshotPart],
     ) -> SegmentRow:
-        """Write the fingerprints of a segment, merged from some and the tail, or read from the
-        database."""
+        """Write the fingerprints of a new segment and return its completed row.
+
+        merged    segments to merge with the tail; None: read everything from the database
+        unmerged  the other segments, to check the number of fingerprints
+        """
         if merged is None:
             index = self._rebuild_codes(store, row.first, row.last)
         else:
             index = self._merge_codes(store, merged, row)
-        if sum(len(part.codes) for part in rest) + len(index) != self.live:
+        if sum(len(part.codes) for part in unmerged) + len(index) != self.live_entries:
             index = self._rebuild_codes(store, row.first, row.last)
         path = segment_path(self.folder, row.number)
         entries = len(index)
         index.save(str(path))
-        size, sum_ = file_stamp(path)
-        return row._replace(entries=entries, size=size, checksum=sum_)
+        size, checksum = file_stamp(path)
+        return row._replace(entries=entries, size=size, checksum=checksum)
 
     def _merge_codes(
         self, store: Store, merged: Sequence[SnapshotPart], row: SegmentRow
     ) -> _core.Index:
-        """Merge segments and the tail: add the others to the largest one."""
+        """Merge segments and the tail: copy the largest segment and add the others to it."""
         import numpy as np
 
         base = max(merged, key=lambda part: part.row.entries, default=self.view.tail)
         if base is self.view.tail:
             return base.codes
-        if not base.sound:
+        if not base.intact:
             return self._rebuild_codes(store, row.first, row.last)
         try:
             index = _core.Index.open(str(segment_path(self.folder, base.row.number)))
             for first, end in ((row.first, base.row.first - 1), (base.row.last + 1, row.last)):
                 for keys, values in self._fingerprints(store, first, end):
                     index.add(values, keys, None, len(keys), self.recipe.identity, None)
-            index.remove(np.array(store.removed(0) + self.recent.gone, dtype=np.int64))
+            index.remove(np.array(store.removed(0) + self.recent.removed, dtype=np.int64))
         except _core.CorruptIndexError:
-            base.sound = False
+            base.intact = False
             return self._rebuild_codes(store, row.first, row.last)
         return index
 
-    def _fingerprints(
-        self, store: Store, first: int, last: int
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint64]]]:
-        """Yield keys and fingerprints of a range; those from memory include removed ones."""
+    def _fingerprints(self, store: Store, first: int, last: int) -> Iterator[KeyedFingerprints]:
+        """Yield keys and fingerprints of a range, from memory if possible. Fingerprints from memory
+        may include removed keys."""
         if first > last:
             return
         if first < self.recent.first:
@@ -449,7 +505,7 @@ class Segments:
     def _save_sketches(
         self, store: Store, row: SegmentRow, merged: Sequence[SnapshotPart] | None
     ) -> SegmentRow:
-        """Write the sketches of a segment, as `_save_codes` does its fingerprints."""
+        """Write the sketches of a new segment, as `_save_codes` writes its fingerprints."""
         path = segment_path(self.folder, row.number, SKETCHES)
         index = None if merged is None else self._merge_sketches(store, merged)
         if index is not None:
@@ -460,12 +516,13 @@ class Segments:
         if index is None or index.entries != row.entries:
             index = self._rebuild_sketches(store, row.first, row.last)
             index.save(str(path))
-        size, sum_ = file_stamp(path)
-        return row._replace(sketch_size=size, sketch_checksum=sum_)
+        size, checksum = file_stamp(path)
+        return row._replace(sketch_size=size, sketch_checksum=checksum)
 
     def _merge_sketches(
         self, store: Store, merged: Sequence[SnapshotPart]
     ) -> _core.SketchIndex | None:
+        """Merge the sketches of segments and the tail; return None if they have to be rebuilt."""
         import numpy as np
 
         base = max(merged, key=lambda part: part.row.entries, default=None)
@@ -474,7 +531,7 @@ class Segments:
                 index = sketches.new_index(self.recipe)
             else:
                 path = segment_path(self.folder, base.row.number, SKETCHES)
-                if not base.sound or any(part.sketches is None for part in merged):
+                if not base.intact or any(part.sketches is None for part in merged):
                     return None
                 index = _core.SketchIndex.open(str(path))
                 index.remove(np.array(store.removed(0), dtype=np.int64))
@@ -495,9 +552,12 @@ class Segments:
 
     def close(self) -> None:
         """Release the mapped files."""
-        self.view = Snapshot(self.counts, (), self._tail(0))
-        self.recent.keep_from(1)
+        self.view = Snapshot(self.counts, (), self._empty_tail(0))
+        self.recent.restart(1)
 
-    def clean(self) -> None:
-        known = [path for part in self.view.parts for path in segment_paths(self.folder, part.row)]
+    def delete_strays(self) -> None:
+        """Delete files of this folder that belong to no current segment."""
+        known = [
+            path for part in self.view.segments for path in segment_paths(self.folder, part.row)
+        ]
         remove_strays(self.folder, known)

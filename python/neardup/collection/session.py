@@ -1,4 +1,5 @@
-"""One opening of a collection: who may write, who reads meanwhile, and what is in memory."""
+"""A session: the open collection of one process, with the writer's lock, a pool of reading
+connections, and the current snapshot of the indexes."""
 
 from __future__ import annotations
 
@@ -20,46 +21,55 @@ from neardup.collection.errors import (
 )
 from neardup.collection.opening import WriterLock
 from neardup.collection.schema import StoredRow
-from neardup.collection.segments import TAIL, Segments
+from neardup.collection.segments import TAIL_FINGERPRINTS, Segments
 from neardup.collection.snapshot import Snapshot, UnreadyError
 from neardup.collection.store import DATABASE, Store
 from neardup.text.recipe import Recipe
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.collection.segments import IndexEntries
+
+T = TypeVar("T")
+
 # Idle connections kept for later calls.
-MAX_IDLE = 8
+MAX_IDLE_CONNECTIONS = 8
 # Seconds a writer sleeps to let readers run: long enough for another thread to wake up.
 YIELD_SECONDS = 5e-5
 
 
 class ReaderPool:
     """A pool of read-only connections, one for each call in progress, so that readers never wait
-    for the writer. Lists are changed by single atomic operations, without a lock."""
+    for the writer. It needs no lock: each change of a list is one atomic operation."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._idle: list[Store] = []
-        self._every: list[Store] = []
+        self._open: list[Store] = []
         self._closed = False
 
     @contextmanager
-    def one(self) -> Iterator[Store]:
-        store = self.take()
+    def borrow(self) -> Iterator[Store]:
+        """Yield a connection, and release it afterwards."""
+        store = self.acquire()
         try:
             yield store
         finally:
-            self.give(store)
+            self.release(store)
 
-    def take(self) -> Store:
-        """Take a connection for one call; `give` it back afterwards."""
+    def acquire(self) -> Store:
+        """Return an idle connection or a new one; the caller releases it."""
         if self._idle:
             with suppress(IndexError):
                 return self._idle.pop()
         store = Store(self.folder, read_only=True)
-        self._every.append(store)
+        self._open.append(store)
         return store
 
-    def give(self, store: Store) -> None:
-        if len(self._idle) < MAX_IDLE and not self._closed:
+    def release(self, store: Store) -> None:
+        if len(self._idle) < MAX_IDLE_CONNECTIONS and not self._closed:
             self._idle.append(store)
         else:
             self._drop(store)
@@ -68,11 +78,11 @@ class ReaderPool:
 
     def _drop(self, store: Store) -> None:
         with suppress(ValueError):
-            self._every.remove(store)
+            self._open.remove(store)
         store.close()
 
     def close(self) -> None:
-        """Close the idle connections; those in use are closed when they are given back."""
+        """Close the idle connections; connections in use are closed when they are released."""
         self._closed = True
         while self._idle:
             with suppress(IndexError, CollectionError, OSError):
@@ -80,34 +90,26 @@ class ReaderPool:
 
     def yield_turn(self) -> None:
         """Sleep for a moment if a reader is active. The writer calls this regularly: otherwise it
-        would take the GIL again before a reader wakes up."""
-        if len(self._idle) < len(self._every):
+        would acquire the GIL again before a reader wakes up."""
+        if len(self._idle) < len(self._open):
             time.sleep(YIELD_SECONDS)
 
     @property
-    def stores(self) -> list[Store]:
+    def open_stores(self) -> list[Store]:
         """All open connections, in use or idle."""
-        return [*self._every]
+        return [*self._open]
 
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Coded = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8] | None]
-
-T = TypeVar("T")
-
-# How often a reader retries when the writer was faster, each time after a longer pause; after that
-# it waits for the lock.
-MAX_ATTEMPTS, RETRY_PAUSE = 8, 0.001
+# How often a search is tried while a writer changes the collection, each time after a longer pause;
+# after that it waits for the lock.
+MAX_ATTEMPTS, RETRY_PAUSE_SECONDS = 8, 0.001
 
 
-class OpenCollection:
-    """One opening of a collection: lets one process write, and keeps the indexes in memory current.
+class CollectionSession:
+    """An open collection: one store to write to, a pool of readers, and the indexes in memory.
 
-    The writer holds the lock. Readers have their own connections and use the current snapshot;
-    they need the lock only to load what another process has written.
+    A thread that writes holds `lock`. Readers have their own connections and use the current
+    snapshot; they take `lock` only to load what another process has written.
     """
 
     def __init__(
@@ -121,17 +123,17 @@ class OpenCollection:
         self.read_only = read_only
         self.lock = threading.RLock()
         self._writer = WriterLock(folder)
-        self._file = _identity(folder)
+        self._opened_file = _database_identity(folder)
         self._pid = os.getpid()
         # The indexes in memory may differ from the database.
         self._stale = True
         self._closed = False
-        # After a segment could not be written, none is tried before this key.
+        # After a segment could not be written, wait for this key before trying again.
         self._retry_from_key = 0
         self._release = weakref.finalize(
             self, _release_all, store, self.readers, self._writer, self._pid
         )
-        _OPEN.add(self)
+        _OPEN_SESSIONS.add(self)
 
     def close(self) -> None:
         """Close the files and release the writer's lock. Calling it again does nothing."""
@@ -150,23 +152,23 @@ class OpenCollection:
 
     @contextmanager
     def reading(self) -> Iterator[Store]:
-        """Yield a store with a read transaction: everything is read as of one moment."""
+        """Yield a store inside a read transaction."""
         self.check_open()
-        with self.readers.one() as store, store.snapshot():
+        with self.readers.borrow() as store, store.snapshot():
             yield store
 
     @contextmanager
     def current(self) -> Iterator[tuple[Snapshot, Store]]:
-        """Yield the current snapshot of the indexes, and a store that is as new or newer."""
+        """Yield the current snapshot of the indexes, and a store at least as new."""
         self.check_open()
-        with self.readers.one() as store, translate_sqlite_errors(self.folder):
+        with self.readers.borrow() as store, translate_sqlite_errors(self.folder):
             yield self._current(store), store
 
     def _current(self, store: Store) -> Snapshot:
-        """Return the current snapshot. While this process is the writer, nobody else changes it."""
+        """Return the current snapshot, refreshed if another process may have written."""
         if self._stale or not self._writer.held:
             version = store.data_version()
-            if self._stale or version != store.seen:
+            if self._stale or version != store.refreshed_version:
                 self._refresh(store)
         return self.segments.view
 
@@ -174,20 +176,20 @@ class OpenCollection:
         with self.lock:
             self.check_open()
             with store.snapshot():
-                # Read inside the transaction, the version belongs to what the transaction sees.
+                # Read the version inside the transaction, so that it belongs to the same state.
                 version = store.data_version()
                 self.segments.refresh(store)
-                store.seen, self._stale = version, False
+                store.refreshed_version, self._stale = version, False
 
-    def ask(self, work: Callable[[Snapshot, Store], T]) -> T:
-        """Return `work(snapshot, store)` as of one moment.
+    def run_search(self, work: Callable[[Snapshot, Store], T]) -> T:
+        """Return `work(snapshot, store)`, a search of the current state.
 
-        If a key is removed or the segments are rewritten during the search, the search is
-        repeated.
+        The search is repeated if a key that it found was removed meanwhile, or if the segments were
+        rewritten. Damaged indexes are rebuilt.
         """
-        for look in range(MAX_ATTEMPTS):
+        for attempt in range(MAX_ATTEMPTS):
             self.check_open()
-            store = self.readers.take()
+            store = self.readers.acquire()
             try:
                 with translate_sqlite_errors(self.folder):
                     view = self._current(store)
@@ -197,17 +199,17 @@ class OpenCollection:
             except UnreadyError as unready:
                 self._repair(store, unready)
             except CorruptCollectionError:
-                time.sleep(RETRY_PAUSE * look)
+                time.sleep(RETRY_PAUSE_SECONDS * attempt)
             finally:
-                self.readers.give(store)
-        with self.lock, self.readers.one() as store, store.snapshot():
+                self.readers.release(store)
+        with self.lock, self.readers.borrow() as store, store.snapshot():
             self.check_open()
             self.segments.refresh(store)
-            return self.retry_unready(lambda view: work(view, store), store)
+            return self.run_with_repairs(lambda view: work(view, store), store)
 
-    def retry_unready(self, work: Callable[[Snapshot], T], store: Store | None = None) -> T:
-        """Return `work(snapshot)`, after rebuilding what it finds unready. The caller prevents
-        changes meanwhile."""
+    def run_with_repairs(self, work: Callable[[Snapshot], T], store: Store | None = None) -> T:
+        """Return `work(snapshot)`; rebuild indexes that it cannot search. The caller holds the
+        lock."""
         while True:
             try:
                 return work(self.segments.view)
@@ -223,14 +225,14 @@ class OpenCollection:
 
     @contextmanager
     def writing(self) -> Iterator[Store]:
-        """Yield the store to write to. The first process to write stays the writer until it closes
-        the collection."""
+        """Yield the store to write to, with both locks held. This process keeps the writer's lock
+        until it closes the collection."""
         if self.read_only:
             raise CollectionError(f"{self.folder}: opened read-only; open it without read_only")
         self.check_open()
         with self.lock, translate_sqlite_errors(self.folder):
             self.check_open()
-            if _identity(self.folder) != self._file:
+            if _database_identity(self.folder) != self._opened_file:
                 raise CollectionError(
                     f"{self.folder}: moved, removed or replaced since it was opened; open it again"
                 )
@@ -239,62 +241,62 @@ class OpenCollection:
                 try:
                     self.store.upgrade()
                     self._refresh(self.store)
-                    self.segments.clean()
+                    self.segments.delete_strays()
                 except BaseException:
                     self._writer.release()
                     raise
-            elif self._stale or self.store.data_version() != self.store.seen:
+            elif self._stale or self.store.data_version() != self.store.refreshed_version:
                 self._refresh(self.store)
             try:
                 yield self.store
             except BaseException:
                 # The error may have come after the commit, before the indexes were updated.
-                self._forget()
+                self._invalidate()
                 raise
 
-    def change(
+    def commit(
         self,
         columns: Sequence[list[Any]],
         digests: Sequence[tuple[int, bytes]],
-        gone: Sequence[StoredRow],
-        coded: Coded | None = None,
+        deleted: Sequence[StoredRow],
+        entries: IndexEntries | None = None,
         sketches: NDArray[np.uint8] | None = None,
     ) -> None:
         """Insert and delete rows in one transaction, then update the indexes in memory.
 
-        columns   the rows to insert, by column, in the order of the table; empty for none
-        digests   keys and digests of those without a signal
-        gone      the rows to delete
-        coded     keys, fingerprints and sketches of those with a signal
-        sketches  of all rows to insert, if texts are stored
+        columns   rows to insert, as in `Store.insert`; empty for none
+        digests   keys and digests of the inserted rows without a signal
+        deleted   rows to delete
+        entries   keys, fingerprints and sketches of the inserted rows with a signal
+        sketches  of all inserted rows; None if texts are not stored
         """
         counts = self.segments.counts
         added = len(columns[0]) if columns else 0
-        without = columns[2].count(None) if columns else 0
-        without -= sum(row.fingerprint is None for row in gone)
+        without_signal = columns[2].count(None) if columns else 0
+        without_signal -= sum(row.fingerprint is None for row in deleted)
         after = counts._replace(
-            documents=counts.documents + added - len(gone),
-            without_signal=counts.without_signal + without,
+            documents=counts.documents + added - len(deleted),
+            without_signal=counts.without_signal + without_signal,
             next_key=counts.next_key + added,
-            next_removal=counts.next_removal + len(gone),
+            next_removal=counts.next_removal + len(deleted),
         )
         with self.store.transaction():
-            if gone:
-                self.store.delete(gone, counts.next_removal)
+            if deleted:
+                self.store.delete(deleted, counts.next_removal)
             if added:
-                made = None if sketches is None else sketches.tobytes()
-                self.store.insert(columns, digests, made)
+                data = None if sketches is None else sketches.tobytes()
+                self.store.insert(columns, digests, data)
             self.store.set_counts(after)
-        self.segments.apply(self.store, coded, [row.key for row in gone], after)
-        self._tidy()
+        self.segments.apply(self.store, entries, [row.key for row in deleted], after)
+        self._write_segment_if_due()
 
-    def _forget(self) -> None:
+    def _invalidate(self) -> None:
         self._stale = True
-        self.segments.forget()
+        self.segments.invalidate()
 
-    def _tidy(self) -> None:
-        """Write a segment if enough is in memory. The documents are committed already, so a failure
-        here does not fail `add`: it is retried later."""
+    def _write_segment_if_due(self) -> None:
+        """Write a segment if it is due. The documents are committed already, so a failure here is
+        not raised, but retried after more documents."""
         import sqlite3
 
         key = self.segments.counts.next_key
@@ -302,22 +304,21 @@ class OpenCollection:
             try:
                 self.segments.write(self.store)
             except (OSError, CollectionError, sqlite3.Error, _core.CorruptIndexError):
-                self._retry_from_key = key + TAIL
-                self._forget()
+                self._retry_from_key = key + TAIL_FINGERPRINTS
+                self._invalidate()
 
     def abandon(self) -> None:
-        """Leave the files to the parent, in a forked child. Closing a connection of SQLite here
-        could release locks of the parent, so they are never closed, not even at exit.
-        """
+        """Leave the files to the parent, in a forked child. Closing an SQLite connection here could
+        release locks of the parent, so a reference keeps each connection open even at exit."""
         import ctypes
 
         self._writer.abandon()
-        for store in (self.store, *self.readers.stores):
+        for store in (self.store, *self.readers.open_stores):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(store.connection))
 
 
-def _identity(folder: Path) -> tuple[int, int] | None:
-    """Return device and inode of the database, to notice that it was replaced."""
+def _database_identity(folder: Path) -> tuple[int, int] | None:
+    """Return the device and inode of the database, which change if it is replaced."""
     try:
         found = os.stat(folder / DATABASE)
     except OSError:
@@ -325,7 +326,7 @@ def _identity(folder: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-_OPEN: weakref.WeakSet[OpenCollection] = weakref.WeakSet()
+_OPEN_SESSIONS: weakref.WeakSet[CollectionSession] = weakref.WeakSet()
 
 
 def _release_all(store: Store, readers: ReaderPool, lock: WriterLock, pid: int) -> None:
@@ -338,7 +339,7 @@ def _release_all(store: Store, readers: ReaderPool, lock: WriterLock, pid: int) 
 
 
 def _abandon_all() -> None:
-    for session in list(_OPEN):
+    for session in list(_OPEN_SESSIONS):
         session.abandon()
 
 

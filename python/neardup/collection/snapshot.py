@@ -1,7 +1,8 @@
-"""The indexes of a collection at one moment, searched by any number of threads.
+"""A snapshot of a collection's indexes, searched by any number of threads.
 
-A snapshot is replaced, never changed. Its indexes may gain what was committed since and lose what
-was removed, so a search that finds a key without a document is repeated.
+A snapshot is replaced, never changed, but it shares its indexes with later snapshots: documents
+committed or removed meanwhile appear in them or disappear. So a search that finds a key without a
+document is repeated.
 """
 
 from __future__ import annotations
@@ -23,18 +24,19 @@ if TYPE_CHECKING:
 class SnapshotPart:
     """The indexes of a range of keys, in a segment or in the tail.
 
-    sketches  None until first needed, if there is no file of them
-    sound     whether both files are intact
+    sketches  None if the file is missing or damaged; the first search by sketches rebuilds them
+    intact    False if a file is missing or damaged; the next write replaces the segment
     """
 
     row: SegmentRow
     codes: _core.Index
     sketches: _core.SketchIndex | None
-    sound: bool
+    intact: bool
 
 
 class UnreadyError(Exception):
-    """An index of a part has to be built, or rebuilt, before it can be searched."""
+    """An index of `part` must be rebuilt before it can be searched: fingerprints if `codes`,
+    sketches otherwise."""
 
     def __init__(self, part: SnapshotPart, *, codes: bool) -> None:
         super().__init__(part)
@@ -42,31 +44,32 @@ class UnreadyError(Exception):
         self.codes = codes
 
 
-Found = tuple["NDArray[np.uint32]", "NDArray[np.int64]", "NDArray[np.integer]"]
+FoundColumns = tuple["NDArray[np.uint32]", "NDArray[np.int64]", "NDArray[np.integer]"]
 
 
 class Snapshot(NamedTuple):
     """All fingerprints and sketches as of `counts`, or slightly later."""
 
     counts: DocumentCounts
-    parts: tuple[SnapshotPart, ...]
+    segments: tuple[SnapshotPart, ...]
     tail: SnapshotPart
 
     @property
-    def every(self) -> tuple[SnapshotPart, ...]:
-        # The tail comes last: keys move from segments towards it, never away.
-        return (*self.parts, self.tail)
+    def parts(self) -> tuple[SnapshotPart, ...]:
+        # The tail comes last: an update moves a document from a segment to the tail, so a search
+        # in this order cannot miss it.
+        return (*self.segments, self.tail)
 
     def within(
         self, values: NDArray[np.uint64], radius: int, recall: float, limit: int | None
     ) -> Candidates:
-        """Return the keys within the radius of each row (a share `recall` of them); at most the
-        `limit` nearest for each."""
+        """Return the keys within the radius of each row, or the `limit` nearest of them. With a
+        `recall` below 1 that share is found."""
         import numpy as np
 
         found = _concatenate([*self._within(values, radius, recall, limit)])
         if limit is not None:
-            # The rank of a candidate among those of its query.
+            # Rank the candidates of each query; they are sorted by query, then distance.
             queries = found.queries
             kept = np.arange(len(queries)) - np.searchsorted(queries, queries) < limit
             found = Candidates(*(column[kept] for column in found))
@@ -75,7 +78,7 @@ class Snapshot(NamedTuple):
     def within_one(
         self, code: bytes, radius: int, recall: float, limit: int | None
     ) -> list[tuple[int, int]]:
-        """Return distances and keys near one fingerprint, as `within` does."""
+        """Return (distance, key) for each key near one fingerprint, as `within` does."""
         import numpy as np
 
         values = np.frombuffer(code, dtype="<u8").astype(np.uint64, copy=False)[None, :]
@@ -88,8 +91,8 @@ class Snapshot(NamedTuple):
 
     def _within(
         self, values: NDArray[np.uint64], radius: int, recall: float, limit: int | None
-    ) -> Iterator[Found]:
-        for part in self.every:
+    ) -> Iterator[FoundColumns]:
+        for part in self.parts:
             if not len(part.codes):
                 continue
             try:
@@ -104,8 +107,8 @@ class Snapshot(NamedTuple):
     def candidates(
         self, rows: NDArray[np.uint8], similarity: float, recall: float, limit: int | None
     ) -> Candidates:
-        """Return the candidates of each row by sketches; of equal sketches at most the first
-        `limit` in each part."""
+        """Return candidates for each row, found by sketches. Of equal sketches, each part returns
+        at most the first `limit`."""
         try:
             found = _core.search_sketches(self._sketches, rows, (similarity, recall), limit, None)
         except _core.CorruptIndexError:
@@ -115,7 +118,8 @@ class Snapshot(NamedTuple):
     def candidates_of_one(
         self, sketch: bytes, similarity: float, recall: float, limit: int | None
     ) -> list[tuple[int, int]]:
-        """Return keys and agreeing registers of the candidates for one sketch."""
+        """Return (key, number of equal registers) of the candidates for one sketch, as `candidates`
+        does."""
         try:
             return _core.search_sketch(self._sketches, sketch, (similarity, recall), limit)
         except _core.CorruptIndexError:
@@ -127,7 +131,7 @@ class Snapshot(NamedTuple):
     @property
     def _sketches(self) -> list[_core.SketchIndex]:
         found = []
-        for part in self.every:
+        for part in self.parts:
             if part.sketches is not None:
                 found.append(part.sketches)
             elif len(part.codes):
@@ -137,9 +141,9 @@ class Snapshot(NamedTuple):
     def _find_damaged(
         self, rows: NDArray[np.uint8], similarity: float, recall: float
     ) -> UnreadyError:
-        """Return the error for the part that cannot be searched. Another thread may have found it
-        first, so every part is tried."""
-        for part in self.every:
+        """Return the error for the part that cannot be searched. Tries all parts, because another
+        thread may have noticed the damage first."""
+        for part in self.parts:
             if part.sketches is None:
                 return UnreadyError(part, codes=False)
             try:
@@ -149,7 +153,8 @@ class Snapshot(NamedTuple):
         return UnreadyError(self.tail, codes=False)
 
 
-def _concatenate(found: list[Found]) -> Candidates:
+def _concatenate(found: list[FoundColumns]) -> Candidates:
+    """Return the candidates of all parts, sorted by query, distance and key."""
     found = [part for part in found if len(part[1])] or found[:1]
     if len(found) == 1:
         return Candidates(*found[0])  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
-"""The source of truth of a collection: an SQLite database in WAL mode, one row a document.
+"""The SQLite database of a collection: one row per document. Everything else is derived from it.
 
-A key is given once. An updated document gets a new key, so a key always means the same
-fingerprint: a reader that knows all documents up to a key needs only the later ones and the list of
-removed keys.
+Keys are assigned in ascending order and never reused. An update deletes the old row and inserts one
+with a new key, so the document of a key never changes: a reader that has loaded all documents up to
+a key needs only the later ones and the list of removed keys.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 from zlib import crc32
 
 from neardup.collection.connection import (
-    BUSY_TIMEOUT,
-    LARGE_BATCH,
+    BUSY_MILLISECONDS,
+    LARGE_BATCH_ROWS,
     Durability,
     connect,
     enlarge_cache,
@@ -32,7 +32,7 @@ from neardup.collection.errors import (
 from neardup.collection.schema import (
     APPLICATION_ID,
     FORMAT,
-    OLDEST,
+    OLDEST_FORMAT,
     SCHEMA,
     UPGRADE,
     CollectionSettings,
@@ -43,22 +43,22 @@ from neardup.collection.schema import (
 )
 
 DATABASE = "collection.sqlite"
-# Keys selected by one statement, and how many are selected one by one.
-KEYS_PER_STATEMENT, SINGLE_KEYS = 500, 8
-# Rows inserted by one statement, after which readers get a turn. Every SQLite accepts fewer than
-# 1,000 values.
+# Keys selected by one statement; fewer than MIN_KEYS_AT_ONCE are selected one by one.
+KEYS_PER_STATEMENT, MIN_KEYS_AT_ONCE = 500, 8
+# Rows inserted by one statement, after which readers get a turn. Their values must stay below
+# 1,000, the limit of old SQLite versions.
 ROWS_PER_STATEMENT = 128
 
-ROW_COLUMNS = "key, id, fingerprint, checksum, metadata"
-ALL_COLUMNS = f"{ROW_COLUMNS}, text"
+COLUMNS_WITHOUT_TEXT = "key, id, fingerprint, checksum, metadata"
+ALL_COLUMNS = f"{COLUMNS_WITHOUT_TEXT}, text"
 
 
 # A data_version that SQLite never returns.
-UNSEEN = -1
+NEVER_REFRESHED = -1
 
 
 class Store:
-    """An open database. Callers make sure that only one thread uses it at a time."""
+    """A connection to the database. Not thread-safe."""
 
     def __init__(
         self,
@@ -70,11 +70,11 @@ class Store:
     ) -> None:
         self.folder = folder
         self.path = folder / name
-        # `data_version` as of the last refresh of the indexes.
-        self.seen = UNSEEN
+        # `data_version` at the last refresh of the indexes through this connection.
+        self.refreshed_version = NEVER_REFRESHED
         # Called regularly during long reads and writes, so that other threads can run.
         self.yield_turn: Callable[[], None] = _no_op
-        self._is_wide = False
+        self._has_large_cache = False
         with translate_sqlite_errors(folder):
             self.connection = connect(self.path, read_only=read_only, durability=durability)
             self._execute = self.connection.execute
@@ -100,9 +100,10 @@ class Store:
                 f"{self.folder}: written by a newer neardup (format {version}, this one reads "
                 f"up to {FORMAT}); update neardup"
             )
-        if version < OLDEST:
+        if version < OLDEST_FORMAT:
             raise CollectionError(
-                f"{self.folder}: unknown format {version}; this neardup reads {OLDEST} to {FORMAT}"
+                f"{self.folder}: unknown format {version}; this neardup reads {OLDEST_FORMAT} to "
+                f"{FORMAT}"
             )
 
     def format(self) -> int:
@@ -127,7 +128,9 @@ class Store:
                 self._execute(statement)
             self._execute("INSERT INTO settings VALUES (?, ?)", (value, crc32(value.encode())))
             empty = DocumentCounts()
-            self._execute("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?)", (*empty, _sum(empty)))
+            self._execute(
+                "INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?)", (*empty, _counts_checksum(empty))
+            )
             self._execute(f"PRAGMA application_id = {APPLICATION_ID}")
             self._execute(f"PRAGMA user_version = {FORMAT}")
 
@@ -147,7 +150,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit everything written inside, or nothing."""
+        """Begin a write transaction; commit it at the end, or roll it back on an error."""
         with translate_sqlite_errors(self.folder):
             self._execute("BEGIN IMMEDIATE")
             try:
@@ -160,7 +163,7 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read everything inside as of one moment."""
+        """Begin a read transaction, in which the database does not change; nested calls join it."""
         with translate_sqlite_errors(self.folder):
             if self.connection.in_transaction:
                 yield
@@ -172,8 +175,8 @@ class Store:
                 if self.connection.in_transaction:
                     self._execute("COMMIT")
 
-    def renew(self) -> None:
-        """Restart the read transaction, as of now."""
+    def restart_snapshot(self) -> None:
+        """Restart the read transaction, to see the newest commits."""
         self._execute("COMMIT")
         self._execute("BEGIN")
 
@@ -185,7 +188,7 @@ class Store:
     def counts(self) -> DocumentCounts:
         found = self._execute("SELECT * FROM counts").fetchall()
         counts = DocumentCounts(*found[0][:-1]) if len(found) == 1 else None
-        if counts is None or _sum(counts) != found[0][-1]:
+        if counts is None or _counts_checksum(counts) != found[0][-1]:
             raise corrupt(self.folder, "the checksum of the counts does not match")
         return counts
 
@@ -193,7 +196,7 @@ class Store:
         self._execute(
             "UPDATE counts SET documents = ?, without_signal = ?, next_key = ?, next_removal = ?, "
             "generation = ?, checksum = ?",
-            (*counts, _sum(counts)),
+            (*counts, _counts_checksum(counts)),
         )
 
     def vacuum(self) -> None:
@@ -203,7 +206,7 @@ class Store:
             # Do not wait for active readers: the log can be emptied later.
             self._execute("PRAGMA busy_timeout = 0")
             self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
+            self._execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
 
     def problems(self) -> list[str]:
         """Return what SQLite's integrity check finds."""
@@ -219,24 +222,25 @@ class Store:
         digests: Sequence[tuple[int, bytes]],
         sketches: bytes | None,
     ) -> None:
-        """Insert rows with consecutive keys, given by column; raise IdExistsError for a known id.
+        """Insert rows with consecutive keys; raise IdExistsError if an id or key exists.
 
+        columns   values by column, in the order of ALL_COLUMNS
         digests   keys and digests of texts without a signal
-        sketches  of all rows, concatenated, if texts are stored
+        sketches  of all rows, concatenated; None if texts are not stored
         """
         import sqlite3
 
         count, width = len(columns[0]), len(columns)
-        if count > LARGE_BATCH and not self._is_wide:
+        if count > LARGE_BATCH_ROWS and not self._has_large_cache:
             enlarge_cache(self.connection)
-            self._is_wide = True
+            self._has_large_cache = True
         values = [None] * (count * width)
         for at, column in enumerate(columns):
             values[at::width] = column
         try:
             for start in range(0, count, ROWS_PER_STATEMENT):
-                part = values[start * width : (start + ROWS_PER_STATEMENT) * width]
-                self._execute(_insert_statement(len(part) // width), part)
+                batch = values[start * width : (start + ROWS_PER_STATEMENT) * width]
+                self._execute(_insert_statement(len(batch) // width), batch)
                 self.yield_turn()
         except sqlite3.IntegrityError as error:
             raise IdExistsError from error
@@ -252,7 +256,7 @@ class Store:
             )
 
     def delete(self, rows: Sequence[StoredRow], next_removal: int) -> None:
-        """Delete rows and record their keys as removed."""
+        """Delete rows and list their keys as removed, with numbers from `next_removal` on."""
         many = self.connection.executemany
         keys = [row.key for row in rows]
         many("DELETE FROM documents WHERE key = ?", [(key,) for key in keys])
@@ -260,16 +264,16 @@ class Store:
         many("DELETE FROM digests WHERE key = ?", without)
         many("INSERT INTO removed VALUES (?, ?)", enumerate(keys, next_removal))
 
-    def by_id(self, id_: str, *, whole: bool = False) -> StoredRow | None:
+    def by_id(self, id_: str, *, with_text: bool = False) -> StoredRow | None:
         found = self._execute(
-            f"SELECT {ALL_COLUMNS if whole else ROW_COLUMNS} FROM documents WHERE id = ?",  # noqa: S608
+            f"SELECT {_columns(with_text=with_text)} FROM documents WHERE id = ?",  # noqa: S608
             (id_,),
         ).fetchone()
         return None if found is None else self._check_row(found)
 
     def check_absent(self, id_: str) -> None:
-        """Raise if an id may have been missed: SQLite does not notice all damage to its index of
-        ids, so the neighbours of an id that was not found are checked."""
+        """Raise if damage may have hidden an id that was not found. SQLite does not notice all
+        damage to its index of ids, so this checks the neighbours of the id."""
         for which in ("id > ? ORDER BY id", "id < ? ORDER BY id DESC"):
             found = self._execute(
                 f"SELECT id, key FROM documents WHERE {which} LIMIT 1",  # noqa: S608
@@ -279,30 +283,34 @@ class Store:
                 raise corrupt(self.folder, f"the index of ids is wrong near {id_!r}")
 
     def by_ids(self, ids: Iterable[str]) -> dict[str, StoredRow]:
+        """Return the rows of the ids that exist, without texts."""
         rows = (self.by_id(id_) for id_ in ids)
         return {row.id: row for row in rows if row is not None}
 
-    def by_keys(self, keys: Sequence[int], *, whole: bool = False) -> dict[int, StoredRow]:
-        """Return the rows of keys that must exist."""
-        rows = {found[0]: self._check_row(found) for found in self._select(keys, whole=whole)}
+    def by_keys(self, keys: Sequence[int], *, with_text: bool = False) -> dict[int, StoredRow]:
+        """Return the rows of these keys; raise CorruptCollectionError if one is missing."""
+        rows = {
+            found[0]: self._check_row(found) for found in self._select(keys, with_text=with_text)
+        }
         self._check_all(keys, rows)
         return rows
 
     def ids(self, keys: Sequence[int]) -> dict[int, str]:
-        """Return the ids of keys that must exist. A fast path: it is called for every match."""
+        """Return the ids of these keys, as `by_keys` does but faster: it is called for every
+        match."""
         ids: dict[int, str] = {}
-        for key, id_, fingerprint, sum_, metadata in self._select(keys, whole=False):
+        for key, id_, fingerprint, checksum, metadata in self._select(keys, with_text=False):
             if fingerprint is None or metadata is not None or type(id_) is not str:
-                id_ = self._check_row((key, id_, fingerprint, sum_, metadata)).id
-            elif crc32(id_.encode() + fingerprint, key) != sum_ & 0xFFFFFFFF:
+                id_ = self._check_row((key, id_, fingerprint, checksum, metadata)).id
+            elif crc32(id_.encode() + fingerprint, key) != checksum & 0xFFFFFFFF:
                 raise self._corrupt_row(key)
             ids[key] = id_
         self._check_all(keys, ids)
         return ids
 
-    def _select(self, keys: Sequence[int], *, whole: bool) -> Iterator[tuple[Any, ...]]:
-        columns = ALL_COLUMNS if whole else ROW_COLUMNS
-        if len(keys) < SINGLE_KEYS:
+    def _select(self, keys: Sequence[int], *, with_text: bool) -> Iterator[tuple[Any, ...]]:
+        columns = _columns(with_text=with_text)
+        if len(keys) < MIN_KEYS_AT_ONCE:
             statement = f"SELECT {columns} FROM documents WHERE key = ?"  # noqa: S608
             for key in keys:
                 yield from self._execute(statement, (key,))
@@ -310,24 +318,24 @@ class Store:
         places = ", ".join("?" * KEYS_PER_STATEMENT)
         statement = f"SELECT {columns} FROM documents WHERE key IN ({places})"  # noqa: S608
         for start in range(0, len(keys), KEYS_PER_STATEMENT):
-            part = [*keys[start : start + KEYS_PER_STATEMENT]]
-            # Always the same number of parameters, so that the statement is compiled once.
-            part += [-1] * (KEYS_PER_STATEMENT - len(part))
-            yield from self._execute(statement, part)
+            batch = [*keys[start : start + KEYS_PER_STATEMENT]]
+            # Padded to the same number of parameters, so that the statement is compiled once.
+            batch += [-1] * (KEYS_PER_STATEMENT - len(batch))
+            yield from self._execute(statement, batch)
 
     def _check_all(self, keys: Sequence[int], found: Mapping[int, object]) -> None:
         if len(found) != len(keys):
             missing = next(key for key in keys if key not in found)
             raise corrupt(self.folder, f"the document with key {missing} is missing")
 
-    def by_digest(self, digest: bytes, most: int | None = None) -> list[StoredRow]:
-        """Return at most `most` documents without a signal whose text has this digest, by key."""
+    def by_digest(self, digest: bytes, limit: int | None = None) -> list[StoredRow]:
+        """Return the first `limit` documents without a signal whose text has this digest."""
         found = self._execute(
             "SELECT key, digest, checksum FROM digests WHERE digest = ? ORDER BY key LIMIT ?",
-            (digest, -1 if most is None else most),
+            (digest, -1 if limit is None else limit),
         ).fetchall()
-        for key, stored, sum_ in found:
-            if crc32(stored, key) != sum_:
+        for key, stored, checksum in found:
+            if crc32(stored, key) != checksum:
                 raise corrupt(
                     self.folder, f"the checksum of the digest with key {key} does not match"
                 )
@@ -339,35 +347,44 @@ class Store:
         return iter(self._execute("SELECT key, digest, checksum FROM digests"))
 
     def scan(
-        self, first: int, last: int, most: int = -1, *, whole: bool = True, newest: bool = False
+        self,
+        first: int,
+        last: int,
+        limit: int = -1,
+        *,
+        with_text: bool = True,
+        newest: bool = False,
     ) -> Iterator[StoredRow]:
-        """Yield the rows with keys in this range, in ascending order or the newest first."""
+        """Yield the rows with keys from `first` to `last`, in ascending order; with `newest`, in
+        descending order. A negative limit means all."""
         found = self._execute(
-            f"SELECT {ALL_COLUMNS if whole else ROW_COLUMNS} FROM documents "  # noqa: S608
+            f"SELECT {_columns(with_text=with_text)} FROM documents "  # noqa: S608
             f"WHERE key BETWEEN ? AND ? ORDER BY key{' DESC' if newest else ''} LIMIT ?",
-            (first, last, most),
+            (first, last, limit),
         )
         return map(self._check_row, found)
 
     def keys(self, last: int) -> Iterator[int]:
-        """Yield all keys up to this one, in no particular order."""
+        """Yield all keys up to `last`, in no particular order."""
         found = self._execute("SELECT key FROM documents WHERE key <= ?", (last,))
         return (row[0] for row in found)
 
-    def fingerprints(self, first: int, last: int, most: int) -> Iterator[tuple[list[int], bytes]]:
-        """Yield keys in this range that have a fingerprint, and the fingerprints concatenated, for
-        `most` rows at a time. Opening a collection waits for this."""
+    def fingerprints(
+        self, first: int, last: int, batch_rows: int
+    ) -> Iterator[tuple[list[int], bytes]]:
+        """Yield batches of keys with a fingerprint, and their fingerprints concatenated. Checks
+        rows without `_check_row` where possible, because opening a collection waits for this."""
         found = self._execute(
-            f"SELECT {ROW_COLUMNS} FROM documents WHERE key BETWEEN ? AND ? ORDER BY key",  # noqa: S608
+            f"SELECT {COLUMNS_WITHOUT_TEXT} FROM documents WHERE key BETWEEN ? AND ? ORDER BY key",  # noqa: S608
             (first, last),
         )
-        while rows := found.fetchmany(most):
+        while rows := found.fetchmany(batch_rows):
             keys: list[int] = []
             codes: list[bytes] = []
-            for key, id_, code, sum_, metadata in rows:
+            for key, id_, code, checksum, metadata in rows:
                 if type(id_) is not str or type(code) is not bytes or metadata is not None:
-                    self._check_row((key, id_, code, sum_, metadata))
-                elif crc32(id_.encode() + code, key) != sum_ & 0xFFFFFFFF:
+                    self._check_row((key, id_, code, checksum, metadata))
+                elif crc32(id_.encode() + code, key) != checksum & 0xFFFFFFFF:
                     raise self._corrupt_row(key)
                 if code is not None:
                     keys.append(key)
@@ -376,16 +393,17 @@ class Store:
             yield keys, b"".join(codes)
 
     def _check_row(self, found: tuple[Any, ...]) -> StoredRow:
+        """Return a selected row; raise CorruptCollectionError if a checksum does not match."""
         row = StoredRow(*found)
         try:
-            sum_ = row_checksum(row.key, row.id.encode(), row.fingerprint, row.metadata)
-            sound = sum_ == row.checksum & 0xFFFFFFFF
-            if sound and row.text is not None:
+            checksum = row_checksum(row.key, row.id.encode(), row.fingerprint, row.metadata)
+            matches = checksum == row.checksum & 0xFFFFFFFF
+            if matches and row.text is not None:
                 data = row.text.encode() if isinstance(row.text, str) else row.text
-                sound = row.checksum >> 32 == crc32(data) & 0x7FFFFFFF
+                matches = row.checksum >> 32 == crc32(data) & 0x7FFFFFFF
         except (AttributeError, TypeError, ValueError):
-            sound = False
-        if not sound:
+            matches = False
+        if not matches:
             raise self._corrupt_row(row.key)
         return row
 
@@ -395,7 +413,7 @@ class Store:
     # --------------------------------------------------------------------------------- derived data
 
     def removed(self, since: int) -> list[int]:
-        """Return the removed keys, from this removal number on."""
+        """Return the removed keys with this number or a higher one."""
         rows = self._execute("SELECT key FROM removed WHERE number >= ? ORDER BY number", (since,))
         return [row[0] for row in rows]
 
@@ -404,37 +422,41 @@ class Store:
         return [SegmentRow(*row) for row in rows]
 
     def sketches(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """Yield stored sketches of keys in this range: the first key of a run of consecutive keys,
-        and their rows concatenated. Missing or damaged ones are left out."""
+        """Yield stored sketches that overlap a range of keys, in blocks: the first key of
+        consecutive keys, and their sketches concatenated. Damaged blocks are left out."""
         if self.format() < FORMAT:
             return
-        # The run before may reach into the range.
+        # The last block that begins before the range may reach into it.
         found = self._execute(
             "SELECT first, rows, checksum FROM sketches WHERE first <= ? AND first >= "
             "coalesce((SELECT max(first) FROM sketches WHERE first <= ?), 0) ORDER BY first",
             (last, first),
         )
-        for start, rows, sum_ in found:
+        for start, rows, checksum in found:
             # Callers rebuild damaged sketches from the texts.
-            if type(rows) is bytes and crc32(rows, start) == sum_:
+            if type(rows) is bytes and crc32(rows, start) == checksum:
                 yield start, rows
 
     def set_segments(
-        self, kept: Sequence[SegmentRow], made: SegmentRow, counts: DocumentCounts
+        self, unmerged: Sequence[SegmentRow], new: SegmentRow, counts: DocumentCounts
     ) -> None:
-        """Replace the list of segments by those kept and a new one, which does not contain the rows
-        removed before."""
-        numbers = [row.number for row in kept]
+        """Record a new segment, keep the unmerged ones, and delete all others. Removals and
+        sketches that the new segment includes are deleted too."""
+        numbers = [row.number for row in unmerged]
         places = ", ".join("?" * len(numbers))
         with self.transaction():
             self._execute(
                 f"DELETE FROM segments WHERE number NOT IN ({places})",  # noqa: S608
                 numbers,
             )
-            self._execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)", made)
-            self._execute("DELETE FROM removed WHERE key BETWEEN ? AND ?", (made.first, made.last))
-            self._execute("DELETE FROM sketches WHERE first <= ?", (made.last,))
+            self._execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)", new)
+            self._execute("DELETE FROM removed WHERE key BETWEEN ? AND ?", (new.first, new.last))
+            self._execute("DELETE FROM sketches WHERE first <= ?", (new.last,))
             self.set_counts(counts)
+
+
+def _columns(*, with_text: bool) -> str:
+    return ALL_COLUMNS if with_text else COLUMNS_WITHOUT_TEXT
 
 
 def _no_op() -> None:
@@ -443,11 +465,11 @@ def _no_op() -> None:
 
 @lru_cache(maxsize=ROWS_PER_STATEMENT)
 def _insert_statement(rows: int) -> str:
-    """Return the statement that inserts this many rows. Inserting many at once takes two thirds of
-    the time of one statement each."""
+    """Return the statement that inserts this many rows, which takes two thirds of the time of one
+    statement for each row."""
     values = ", ".join(["(?, ?, ?, ?, ?, ?)"] * rows)
     return f"INSERT INTO documents ({ALL_COLUMNS}) VALUES {values}"  # noqa: S608
 
 
-def _sum(counts: DocumentCounts) -> int:
+def _counts_checksum(counts: DocumentCounts) -> int:
     return crc32(repr(tuple(counts)).encode())

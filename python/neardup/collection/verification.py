@@ -1,4 +1,5 @@
-"""Verifies a collection: reads everything, and compares derived files with the database."""
+"""Verification of a collection: reads everything, and compares segments with the database. Postings
+verify themselves (`Postings.problems`)."""
 
 from __future__ import annotations
 
@@ -11,44 +12,47 @@ from neardup.collection.schema import DocumentCounts, SegmentRow, text_digest, u
 from neardup.collection.store import Store
 from neardup.text.recipe import Recipe
 
-# Problems of one kind that are named.
-MAX_SHOWN = 10
+# Problems listed for each file.
+MAX_PROBLEMS = 10
 
 
 def find_problems(store: Store, recipe: Recipe, *, texts: bool) -> list[str]:
-    """Return a sentence for each problem. `texts`: whether texts are stored."""
-    found: list[str] = []
+    """Return a sentence for each problem of the database and the segments.
+
+    texts  whether texts are stored, and so sketches
+    """
+    problems: list[str] = []
     of_segments: dict[SegmentRow, list[str]] = {}
     try:
         with store.snapshot():
-            found += [f"database: {what}" for what in store.problems()]
+            problems += [f"database: {what}" for what in store.problems()]
             counts = store.counts()
-            found += _counted(store, counts)
+            problems += _check_rows(store, counts)
             removed = set(store.removed(0))
             last = 0
             for row in store.segments():
                 if row.first != last + 1 or row.last >= counts.next_key:
-                    found.append(f"segment {row.number}: its range of keys is wrong")
+                    problems.append(f"segment {row.number}: its range of keys is wrong")
                 last = row.last
-                of_segments[row] = _segment(store, row, removed)
+                of_segments[row] = _check_fingerprints(store, row, removed)
                 if texts:
-                    of_segments[row] += _sketches(store, row, recipe, removed)
+                    of_segments[row] += _check_sketches(store, row, recipe, removed)
             if texts:
-                found += _tail(store, recipe, last + 1, counts.next_key - 1)
+                problems += _check_tail(store, recipe, last + 1, counts.next_key - 1)
         # Report only segments that a writer has not replaced meanwhile.
         with store.snapshot():
             for row in store.segments():
-                found += [f"segment {row.number}: {what}" for what in of_segments.get(row, [])]
+                problems += [f"segment {row.number}: {what}" for what in of_segments.get(row, [])]
     except CorruptCollectionError as error:
-        found.append(f"database: {error}")
-    return found
+        problems.append(f"database: {error}")
+    return problems
 
 
-def _counted(store: Store, counts: DocumentCounts) -> list[str]:
-    """Read and count every row."""
-    documents = without = 0
-    digests = {key: crc32(digest, key) == sum_ for key, digest, sum_ in store.digests()}
-    found = [
+def _check_rows(store: Store, counts: DocumentCounts) -> list[str]:
+    """Read all rows, which checks their checksums; compare them with the counts and digests."""
+    documents = without_signal = 0
+    digests = {key: crc32(digest, key) == checksum for key, digest, checksum in store.digests()}
+    problems = [
         f"database: the checksum of the digest with key {x} does not match"
         for x in digests
         if not digests[x]
@@ -56,22 +60,24 @@ def _counted(store: Store, counts: DocumentCounts) -> list[str]:
     for row in store.scan(1, counts.next_key - 1):
         documents += 1
         if row.fingerprint is None:
-            without += 1
+            without_signal += 1
             text = unpack_text(row.text)
             expected = row.key in digests if text is None else text_digest(text, text.encode())
             if (row.key in digests) != bool(expected):
-                found.append(f"database: the digest of {row.id!r} is missing, or should not exist")
+                problems.append(
+                    f"database: the digest of {row.id!r} is missing, or should not exist"
+                )
             digests.pop(row.key, None)
-    found += [f"database: the digest with key {x} belongs to no document" for x in digests]
-    if (documents, without) != (counts.documents, counts.without_signal):
-        found.append(
-            f"database: contains {documents:,} documents ({without:,} without a signal), expected "
-            f"{counts.documents:,} ({counts.without_signal:,})"
+    problems += [f"database: the digest with key {x} belongs to no document" for x in digests]
+    if (documents, without_signal) != (counts.documents, counts.without_signal):
+        problems.append(
+            f"database: contains {documents:,} documents ({without_signal:,} without a signal), "
+            f"expected {counts.documents:,} ({counts.without_signal:,})"
         )
-    return found
+    return problems
 
 
-def _segment(store: Store, row: SegmentRow, removed: set[int]) -> list[str]:
+def _check_fingerprints(store: Store, row: SegmentRow, removed: set[int]) -> list[str]:
     """Compare the fingerprints of a segment with the database."""
     path = segments.segment_path(store.folder, row.number)
     try:
@@ -82,35 +88,35 @@ def _segment(store: Store, row: SegmentRow, removed: set[int]) -> list[str]:
         keys = {int(key) for key in index.ids()}
     except (OSError, ValueError) as error:
         return [str(error)]
-    wrong: list[str] = []
+    problems: list[str] = []
     live = keys - removed
-    for document in store.scan(row.first, row.last, whole=False):
+    for document in store.scan(row.first, row.last, with_text=False):
         if document.fingerprint is None:
             continue
         words = index.get(document.key) if document.key in live else None
         live.discard(document.key)
         if words is None:
-            wrong.append(f"{document.id!r} is missing")
-        elif _code(words) != int.from_bytes(document.fingerprint, "little"):
-            wrong.append(f"{document.id!r} has a wrong fingerprint")
-        if len(wrong) >= MAX_SHOWN:
+            problems.append(f"{document.id!r} is missing")
+        elif _as_int(words) != int.from_bytes(document.fingerprint, "little"):
+            problems.append(f"{document.id!r} has a wrong fingerprint")
+        if len(problems) >= MAX_PROBLEMS:
             break
     else:
-        wrong += [f"key {key} belongs to no document" for key in sorted(live)[:MAX_SHOWN]]
-    return wrong
+        problems += [f"key {key} belongs to no document" for key in sorted(live)[:MAX_PROBLEMS]]
+    return problems
 
 
-def _code(words: list[int]) -> int:
+def _as_int(words: list[int]) -> int:
     return sum(word << (64 * at) for at, word in enumerate(words))
 
 
-def _sketches(store: Store, row: SegmentRow, recipe: Recipe, removed: set[int]) -> list[str]:
-    """Compare the sketches of a segment with those computed from the texts."""
+def _check_sketches(store: Store, row: SegmentRow, recipe: Recipe, removed: set[int]) -> list[str]:
+    """Compare the sketches of a segment with sketches computed from the texts."""
     import numpy as np
 
     path = segments.segment_path(store.folder, row.number, segments.SKETCHES)
     if row.sketch_size is None:
-        # Written in format 1; the next writer adds them.
+        # Written in format 1, without sketches.
         return []
     try:
         if segments.file_stamp(path) != (row.sketch_size, row.sketch_checksum):
@@ -120,30 +126,30 @@ def _sketches(store: Store, row: SegmentRow, recipe: Recipe, removed: set[int]) 
         keys, rows = index.rows()
     except (OSError, ValueError) as error:
         return [str(error)]
-    there = ~np.isin(keys, sorted(removed))
-    keys, rows = keys[there], rows[there]
-    wrong: list[str] = []
-    for own, made in sketches.sketches_from_texts(store, recipe, row.first, row.last):
-        start, end = np.searchsorted(keys, (own[0], own[-1] + 1))
-        if not np.array_equal(keys[start:end], own):
-            wrong.append(f"sketches of keys {own[0]} to {own[-1]} are missing")
-        elif not np.array_equal(rows[start:end], made):
-            at = int(own[np.any(rows[start:end] != made, axis=1)][0])
-            wrong.append(f"the document with key {at} has a wrong sketch")
+    is_live = ~np.isin(keys, sorted(removed))
+    keys, rows = keys[is_live], rows[is_live]
+    problems: list[str] = []
+    for batch_keys, expected in sketches.sketches_from_texts(store, recipe, row.first, row.last):
+        start, end = np.searchsorted(keys, (batch_keys[0], batch_keys[-1] + 1))
+        if not np.array_equal(keys[start:end], batch_keys):
+            problems.append(f"sketches of keys {batch_keys[0]} to {batch_keys[-1]} are missing")
+        elif not np.array_equal(rows[start:end], expected):
+            at = int(batch_keys[np.any(rows[start:end] != expected, axis=1)][0])
+            problems.append(f"the document with key {at} has a wrong sketch")
         keys, rows = keys[end:], rows[end:]
-        if len(wrong) >= MAX_SHOWN:
-            return wrong
+        if len(problems) >= MAX_PROBLEMS:
+            return problems
     if len(keys):
-        wrong.append(f"the sketch with key {keys[0]} belongs to no document")
-    return wrong
+        problems.append(f"the sketch with key {keys[0]} belongs to no document")
+    return problems
 
 
-def _tail(store: Store, recipe: Recipe, first: int, last: int) -> list[str]:
-    """Compare the sketches in the database with those computed from the texts."""
+def _check_tail(store: Store, recipe: Recipe, first: int, last: int) -> list[str]:
+    """Compare the sketches stored in the database with sketches computed from the texts."""
     import numpy as np
 
     return [
         f"database: the sketches of keys {keys[0]} to {keys[-1]} do not match the texts"
-        for keys, made in sketches.sketches_from_texts(store, recipe, first, last)
-        if not np.array_equal(sketches.stored_sketches(store, recipe, keys), made)
+        for keys, expected in sketches.sketches_from_texts(store, recipe, first, last)
+        if not np.array_equal(sketches.stored_sketches(store, recipe, keys), expected)
     ]
