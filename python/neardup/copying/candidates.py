@@ -21,18 +21,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Documents looked up in one call.
+# Documents whose runs are looked up at once.
 BATCH_SIZE = 1000
-# Pairs of a hash and a document expanded at a time: a hash that all documents have makes as many
-# as there are documents.
+# Pairs (hash, document) in memory at a time: a hash that all documents have makes a pair for each.
 MAX_ENTRIES = 2_000_000
 
 
 class Runs:
     """Hashes of runs of some documents (winnowing), sorted, each with the row of its document.
 
-    Two documents that share a passage of the minimum length word for word share a hash. A look-up
-    is a binary search for each hash, O(log n).
+    Two documents that share a passage of the minimum length word for word share a hash. Each hash
+    is looked up by binary search, O(log n).
     """
 
     def __init__(
@@ -45,10 +44,9 @@ class Runs:
     ) -> None:
         """Hash `texts` for passages of `minimum` words or characters.
 
-        without  texts whose runs are left out, if they are as long as a passage. A run is three
-                 quarters of a passage, so a passage is missed if all of it but a quarter of the
-                 minimum lies in such a text: with six words, all but one. It is missed only
-                 between documents that share nothing else
+        without  templates, whose runs are left out. A run is three quarters of a passage, so a
+                 passage is missed if at most a quarter of the minimum is outside of a template
+                 (of six words, one), and the two documents share nothing else
         """
         import numpy as np
 
@@ -58,11 +56,11 @@ class Runs:
         bounds, hashes = _core.winnow(list(texts), *minimum, threads)
         rows = np.repeat(np.arange(len(texts)), _sizes(bounds))
         if without:
-            # A text shorter than a passage has no hash here, but `every` would give it runs.
+            # With `every`, a text shorter than a passage would have runs too: leave it out.
             bounds, _ = _core.winnow(list(without), *minimum, threads)
-            long = [text for text, size in zip(without, _sizes(bounds), strict=True) if size]
-            _, excluded = _core.winnow(long, *minimum, threads, every=True)
-            kept = ~np.isin(hashes, excluded)
+            long_enough = [text for text, size in zip(without, _sizes(bounds), strict=True) if size]
+            _, template_hashes = _core.winnow(long_enough, *minimum, threads, every=True)
+            kept = ~np.isin(hashes, template_hashes)
             hashes, rows = hashes[kept], rows[kept]
         order = np.argsort(hashes, kind="stable")
         self._hashes, self._rows = hashes[order], rows[order]
@@ -88,7 +86,7 @@ class Runs:
         batches = [np.zeros(0, np.int64)]
         for start, end in pairwise([0, *cuts, len(hashes)]):
             size = counts[start:end]
-            # For each hash the places of its equals: first, first + 1, …
+            # For each hash, the indexes of the equal hashes: first, first + 1, …
             before = np.repeat(np.cumsum(size) - size, size)
             equal = np.repeat(first[start:end], size) + np.arange(int(size.sum())) - before
             # A pair as one number sorts many times faster than a row of two.
@@ -106,19 +104,19 @@ def _sizes(bounds: NDArray[np.uint64]) -> NDArray[np.int64]:
 class CopyCandidates(NamedTuple):
     """Possible sources of each checked document.
 
-    others  documents that may be sources; if documents are compared with each other, all of them
-    rows    for each checked document its candidates, as positions in `others`, in order
-    itself  ids of checked documents found in the corpus under the same id with the same text;
-            those are not sources
+    others     documents that may be sources; all documents if they are compared with each other
+    positions  for each checked document the positions of its candidates in `others`, in order
+    itself     ids of checked documents that the corpus has too, with the same text; those are not
+               sources
     """
 
     others: Sequence[CheckedDocument]
-    rows: list[NDArray[np.int64]]
+    positions: list[NDArray[np.int64]]
     itself: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> int:
-        return sum(map(len, self.rows))
+        return sum(map(len, self.positions))
 
 
 def find_among(
@@ -140,7 +138,7 @@ def find_among(
         candidates += [part[part != start + at] for at, part in enumerate(each)]
     for row, document in enumerate(checked):
         if document.record is not None:
-            # The caller may have named a file twice.
+            # A file that the caller passed twice is not its own source.
             others = [
                 x for x in candidates[row].tolist() if not checked[x].is_same_record(document)
             ]
@@ -171,7 +169,7 @@ def find_in_corpus(
         if not isinstance(part, RunIndex):
             pairs = _sharing(runs, part)
         elif all(map(le, part.runs_minimum, minimum)):
-            # Documents that share a long passage share a short one, so its hashes will do.
+            # The index finds shorter passages than needed, and so the longer ones too.
             hashes = hash_runs(part.runs_minimum).per_document()
             pairs = (
                 (row, None, parse_document("against", row, document))
@@ -193,7 +191,8 @@ def find_in_corpus(
 
 
 class _UniqueDocuments:
-    """Documents that are met repeatedly, each stored once, and equal texts once."""
+    """Candidate documents without repetition: a document that many checked documents share text
+    with is stored once, and so are equal texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.documents: list[CheckedDocument] = []
@@ -201,13 +200,13 @@ class _UniqueDocuments:
         self._indexes: dict[object, int] = {}
 
     def begin_part(self) -> None:
-        """Begin a part of the corpus, in which positions and ids mean other documents."""
+        """Begin a part of the corpus: from now on the same position or id is another document."""
         self._indexes = {}
 
     def add(self, position: int | None, other: CheckedDocument) -> int:
-        """Return the index of the document, which is added if it is new.
+        """Add a document if it is new; return its index.
 
-        position  within this part; None in a collection, where the id is unique
+        position  its position in this part; None in a collection, where ids are unique
         """
         key: object = other[:2] if position is None else position
         index = self._indexes.get(key)
@@ -223,7 +222,7 @@ class _UniqueDocuments:
 def _sharing(
     runs: Runs, others: Iterable[CheckedDocument]
 ) -> Iterator[tuple[int, int, CheckedDocument]]:
-    """Yield a row of the runs, and position and document of one that shares a run with it."""
+    """Yield (row of `runs`, position in `others`, document) for each pair that shares a run."""
     source, start = iter(others), 0
     while batch := list(islice(source, BATCH_SIZE)):
         positions, rows = runs.shared([document.text for document in batch])

@@ -1,4 +1,4 @@
-"""A check for copying: how much of each document is in other documents too, and in which."""
+"""The check for copying: validates the options, then runs the steps in order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from neardup.text.recipe import as_recipe
 if TYPE_CHECKING:
     from neardup.text.fingerprint import RecipeLike
 
-# More pairs take more than some seconds, and a few hundred bytes each.
+# A note warns about more pairs: they take more than some seconds, and a few hundred bytes each.
 MANY_PAIRS = 100_000
 
 
@@ -43,8 +43,8 @@ def check_rules(
     recipe: RecipeLike = None,
     threads: int | None = None,
 ) -> Rules:
-    """Return the options of `check_copying` as rules; raise TypeError or ValueError naming the
-    first option that is wrong."""
+    """Return the options of `check_copying` as rules; raise TypeError or ValueError that names the
+    first invalid option."""
     check_threads(threads)
     for name, value in (
         ("ignore_quotations", ignore_quotations),
@@ -96,36 +96,36 @@ def check_copying(
     on_note: Callable[[str], object] | None = None,
     on_progress: Callable[[int, int], object] | None = None,
 ) -> Copying:
-    """Return how much of each document is in others too, and in which.
+    """Find the passages that documents share with others; return their share of each document.
 
     documents  texts, (id, text), (id, text, author), (id, text, metadata) with the author under
                "author", or a Collection. The ids of bare texts are "0", "1", …
     against    the corpus to compare with, in the same forms; it is read once, and only documents
                that share a run of words are kept. A Collection finds those by its index, and may
                be one of several items. None: the documents are compared with each other.
-               An equal text under the same id is the document itself, not a source; its id is
-               listed in `Copying.itself`. If the records are known, as the fourth item of
-               (id, text, author, record), they alone decide
+               A document of the corpus with the same id and text is the document itself, not a
+               source; its id is listed in `Copying.itself`. If both have a record, the fourth item
+               of (id, text, author, record), equal records are the same document instead
     template   texts: passages that a document shares with them do not count
     ignore_quotations, ignore_references  do not count quotations, or lists of references.
                `Figures.unquoted` leaves out both in any case
     common     do not count text that more than this many documents have, the checked one included.
                Documents that share nothing else are not compared, so that a cover text of a whole
-               class costs little. Right beside common text, a passage of at most a quarter of
+               class costs little. Next to common text, a passage of at most a quarter of
                `min_words`, or an edited one, may be missed
     own        ids of documents by the authors of the checked ones, who may repeat themselves.
-               Documents with an equal author need not be named; a missing or blank author equals
-               no other
+               Documents with the same author need not be listed; a missing or blank author is
+               never the same
     exclude    ids of documents that are not sources
     min_words, min_chars, bridge, deadline  what counts as a passage, as in `neardup.shared`; the
                deadline is for each pair of documents
     recipe     for the similarity of a document and a source
     threads    number of threads; None: all cores
-    on_note    is called with a sentence if ids are not unique, or if there are very many pairs
-    on_progress  is called after each document with the number done and the total
+    on_note    called with a sentence if ids are not unique, or if there are very many pairs
+    on_progress  called after each document with the number done and the total
 
-    A source is found if it shares a passage of the minimum length word for word. A source whose
-    every passage was edited may be missed.
+    A source is found if it shares a passage of the minimum length word for word. A source may be
+    missed if all its passages were edited.
 
     >>> essay = "Tea was brought to the harbour by ship, and the town drank it gladly ever after."
     >>> found = check_copying([essay], ["They say tea was brought to the harbour by ship at night"])

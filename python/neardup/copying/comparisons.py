@@ -27,8 +27,8 @@ MAX_CACHED_OVERLAPS = 100_000
 
 
 class Overlap:
-    """Passages and equal words of a pair of texts. One object serves all pairs with the same
-    positions, as in a class of essays under one cover text."""
+    """Passages and equal words of a pair of texts. Pairs with equal positions share one object, as
+    many pairs of essays under one cover text do."""
 
     __slots__ = ("equal", "passages")
 
@@ -73,7 +73,7 @@ class Comparisons:
         self._rules = rules
         self._among = among
         self._threads = threads
-        # Of documents compared with each other: what earlier documents have found in each.
+        # For documents compared with each other: comparisons of each with an earlier document.
         self._earlier: list[list[DocumentComparison]] = [[] for _ in checked]
         self._overlaps: dict[object, tuple[Overlap, Overlap]] = {}
         self._runs: Runs | None = None
@@ -82,7 +82,7 @@ class Comparisons:
         """Yield for each document its comparisons, in the order of its candidates."""
         others, exclude, common = self._candidates.others, self._rules.exclude, self._rules.common
         for row in range(len(self._checked)):
-            wanted: list[int] = self._candidates.rows[row].tolist()
+            wanted: list[int] = self._candidates.positions[row].tolist()
             if exclude:
                 wanted = [at for at in wanted if others[at].id not in exclude]
             known = {x.other: x for x in self._earlier[row]}
@@ -95,12 +95,12 @@ class Comparisons:
             known.update((x.other, x) for x in new)
             yield [known[at] for at in wanted if at in known]
 
-    def _compare(self, row: int, places: Sequence[int]) -> Iterator[DocumentComparison]:
-        """Yield the document compared with each of these places of `others`."""
+    def _compare(self, row: int, positions: Sequence[int]) -> Iterator[DocumentComparison]:
+        """Compare the document with others, given by their positions."""
         document, others = self._checked[row], self._candidates.others
         is_source = self._among and document.id not in self._rules.exclude
-        for start in range(0, len(places), BATCH_SIZE):
-            part = places[start : start + BATCH_SIZE]
+        for start in range(0, len(positions), BATCH_SIZE):
+            part = positions[start : start + BATCH_SIZE]
             texts = [others[at].text for at in part]
             limits = self._rules.limits
             results = _core.shared_with_each(document.text, texts, limits, self._threads)
@@ -117,7 +117,7 @@ class Comparisons:
                 yield DocumentComparison(at, overlap, own_share, coarse, cosine)
 
     def _overlap(self, result: _core.SharedPassages) -> tuple[Overlap, Overlap]:
-        """Return the overlap, and that with the two texts swapped."""
+        """Return the overlap, and the same with the two texts swapped."""
         key = (tuple(result[0]), tuple(result[1]))
         overlaps = self._overlaps.get(key)
         if overlaps is None:
@@ -135,10 +135,10 @@ class Comparisons:
     def _compare_beyond_common(
         self, row: int, known: Sequence[DocumentComparison], rest: list[int], common: int
     ) -> Iterator[DocumentComparison]:
-        """Compare as `_compare`, but skip candidates that share only common text.
+        """Compare as `_compare` does, but skip candidates that share only common text.
 
-        If more than `common` of the first few candidates have some text, it is common. Of the
-        other candidates only those matter that share a run with the rest of the text.
+        Compares some candidates, marks words that more than `common` documents have, and drops all
+        candidates that share no run with the other words; then compares twice as many, and so on.
         """
         text = self._checked[row].text
         words = WordSpans(text)
@@ -166,7 +166,7 @@ class Comparisons:
 def documents_per_word(
     words: WordSpans, comparisons: Iterable[DocumentComparison]
 ) -> NDArray[np.int64]:
-    """Return for each word how many documents have it: its own, and those compared with it."""
+    """Return for each word of a document how many documents have it, including its own."""
     import numpy as np
 
     documents = np.ones(len(words), np.int64)
@@ -178,13 +178,13 @@ def documents_per_word(
 def _fragments(
     text: str, words: WordSpans, common: Mask, limits: _core.PassageOptions
 ) -> list[str]:
-    """Return the parts of the text that are not common, each with some text around it, short
-    enough that no run lies in common text alone."""
+    """Return the parts of the text that are not common, each with common text around it that is
+    shorter than a run: so every run of a fragment has a word that is not common."""
     import numpy as np
 
     min_words, min_chars = limits[:2]
     # The weights of the core: a word weighs `min_chars`, a character `min_words`.
-    weights = np.where(words.alone, min_words, min_chars)
+    weights = np.where(words.is_character, min_words, min_chars)
     before = np.concatenate([[0], np.cumsum(weights)])
     run = -(-3 * min_words * min_chars // 4)
     edges = np.flatnonzero(np.diff(np.concatenate([[True], common, [True]]).astype(np.int8)))

@@ -1,4 +1,4 @@
-"""Documents of a check: ids, texts and authors, parsed from what the caller passed."""
+"""Documents of a check, parsed from the forms that `check_copying` accepts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class RunIndex(Protocol):
 
 
 class CheckedDocument(NamedTuple):
-    """A document as it is compared.
+    """A document of the check or of the corpus.
 
-    named   whether the caller gave the id; otherwise it is the position
-    record  identity of the record it was read from, such as (file, position); None if unknown
+    named   whether the caller passed the id; otherwise it is the position
+    record  the record it was read from, such as (file, position); None if unknown
     """
 
     id: str
@@ -44,13 +44,13 @@ class CheckedDocument(NamedTuple):
         return self.record is not None and self.record == other.record
 
     def looks_same(self, other: CheckedDocument) -> bool:
-        """Return whether id and text are equal and the records cannot tell the two apart."""
-        known = self.record is not None and other.record is not None
-        return not known and self.named and other.named and self[:2] == other[:2]
+        """Return whether id and text are equal, and the records are not both known."""
+        both_known = self.record is not None and other.record is not None
+        return not both_known and self.named and other.named and self[:2] == other[:2]
 
 
 def parse_documents(name: str, documents: Any) -> Iterator[CheckedDocument]:
-    """Yield each document; raise TypeError or ValueError naming the one that is none."""
+    """Yield each document; raise TypeError or ValueError that names the first invalid one."""
     for at, document in enumerate(_iterate(name, documents)):
         yield parse_document(f"{name}[{at}]", at, document)
 
@@ -80,7 +80,7 @@ def _iterate(name: str, documents: Any) -> Iterator[Any]:
 
 
 def parse_document(name: str, position: int, document: Any) -> CheckedDocument:
-    """Return the document; `name` is what errors call it, `position` the id of a bare text."""
+    """Return the document. `name` names it in errors; `position` is the id of a bare text."""
     author: object = None
     record: object = None
     if isinstance(document, str):
@@ -113,7 +113,7 @@ def parse_document(name: str, position: int, document: Any) -> CheckedDocument:
 
 
 def _is_blank(author: object) -> bool:
-    """Return whether nobody is named: two empty cells of a table are not one author."""
+    """Return whether an author is missing or empty: empty cells of a table are not one author."""
     if isinstance(author, str):
         return not author.strip()
     if isinstance(author, Collection):

@@ -1,7 +1,7 @@
-"""Findings: the results of a check for copying, and how their figures are counted.
+"""Findings: the results of a check for copying, and the counting of their figures.
 
-Shares are of words; where a script has no spaces a character counts as a word.
-`Finding.by_characters` has the same shares by characters, as Chinese checkers state them.
+Shares are shares of words; in scripts without spaces each character is a word.
+`Finding.by_characters` has the same shares of characters, as Chinese checkers state them.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Shares of a document that its sources have too, 0 to 1; 0 if no word of it counts.
+    """Shares of a document that its sources have too, from 0 to 1; 0 if none of its words counts.
 
-    share     all sources together; a word that several have counts once
-    unquoted  the same without words in quotations and lists of references. Only the copied words
-              are reduced: it is a share of the same total as `share`
-    largest   the share of the largest single source
+    share     of all sources together; a word that several sources have counts once
+    unquoted  the same without copied words in quotations and lists of references, divided by the
+              same total
+    largest   of the largest single source
     """
 
     share: float
@@ -83,8 +83,8 @@ def covered_spans(passages: Sequence[Passage], equal: EqualSpans) -> list[Span]:
 
 
 class SourcePart(NamedTuple):
-    """The part of a document that a source has: words and characters that count, and the passages
-    with such a word."""
+    """The part of a document that a source has: the number of words and characters that count, and
+    the passages with at least one such word."""
 
     words: int
     characters: int
@@ -98,13 +98,13 @@ class FigureCounter:
     def __init__(
         self, words: WordSpans, ignored: Iterable[Ignored], quoted: Iterable[Ignored] = ()
     ) -> None:
-        self._all = words
-        self._counts = ~words.within((x.start, x.end) for x in ignored)
+        self._words = words
+        self._counted = ~words.within((x.start, x.end) for x in ignored)
         self._quoted = tuple(quoted)
-        self._counter = SpanCounter(words, self._counts)
+        self._counter = SpanCounter(words, self._counted)
         self._covered: dict[Span, None] = {}
         self._largest = (0, 0)
-        self.words, self.characters = words.count(self._counts), words.characters(self._counts)
+        self.words, self.characters = words.count(self._counted), words.characters(self._counted)
 
     def add(self, passages: tuple[Passage, ...], equal: EqualSpans) -> SourcePart | None:
         """Count a source and return its part; return None if no word of it counts."""
@@ -118,14 +118,14 @@ class FigureCounter:
         self._largest = max(self._largest[0], words), max(self._largest[1], characters)
         kept = [x for x in passages if self._counter.has_word(ranges, (x.left_start, x.left_end))]
         longest = max((passage.words for passage in kept), default=0)
-        # Many sources may share one tuple of passages: reuse it if it is whole.
+        # Many sources may share one tuple of passages: reuse it if no passage is dropped.
         same = len(kept) == len(passages)
         return SourcePart(words, characters, passages if same else tuple(kept), longest)
 
     def figures(self) -> tuple[Figures, Figures]:
-        """Return the figures by words and by characters, of all sources added."""
-        words = self._all
-        covered = words.within(self._covered) & self._counts
+        """Return the figures of all sources added, by words and by characters."""
+        words = self._words
+        covered = words.within(self._covered) & self._counted
         unquoted = covered & ~words.within((x.start, x.end) for x in self._quoted)
         by_words = (words.count(covered), words.count(unquoted), self._largest[0])
         by_characters = (words.characters(covered), words.characters(unquoted), self._largest[1])
@@ -163,36 +163,36 @@ class Finding:
         return any(source.coarse for source in self.sources)
 
     def without(self, ids: str | Iterable[str]) -> Finding:
-        """Return the finding without these sources, its figures counted again. Nothing is compared
-        again, and `ignored` stays as it is."""
+        """Return the finding without these sources, with its figures counted again. Texts are not
+        compared again, and `ignored` does not change."""
         removed = {ids} if isinstance(ids, str) else set(ids)
         sources = tuple(x for x in self.sources if x.id not in removed)
         return replace(self, sources=sources).counted()
 
     def counted(self) -> Finding:
-        """Return the finding with its figures counted from the spans of its sources; sources
-        without a word that counts are dropped, the others sorted."""
-        count = FigureCounter(WordSpans(self.text), self.ignored, self.quoted)
+        """Return the finding with its figures counted again from the spans of its sources. Drops
+        sources without a word that counts, and sorts the others."""
+        counter = FigureCounter(WordSpans(self.text), self.ignored, self.quoted)
         sources = []
         for source in self.sources:
-            part = count.add(source.passages, source.equal)
+            part = counter.add(source.passages, source.equal)
             if part is None:
                 continue
             sources.append(
                 replace(
                     source,
                     words=part.words,
-                    share=part.words / count.words,
+                    share=part.words / counter.words,
                     passages=part.passages,
                     longest=part.longest,
                 )
             )
         sources.sort(key=lambda source: -source.words)
-        figures, by_characters = count.figures()
+        figures, by_characters = counter.figures()
         return replace(
             self,
-            words=count.words,
-            characters=count.characters,
+            words=counter.words,
+            characters=counter.characters,
             sources=tuple(sources),
             figures=figures,
             by_characters=by_characters,
@@ -232,15 +232,15 @@ class Copying:
 
     @property
     def too_short(self) -> int:
-        """The number of documents with too few words for a passage: nothing can be found there."""
+        """The number of documents with too few words for a passage, in which none can be found."""
         limits = passage_options(
             self.settings.get("min_words", DEFAULT_MIN_WORDS),
             self.settings.get("min_chars", DEFAULT_MIN_CHARS),
             0,
             None,
         )
-        # In mixed text words and characters add up, so the text is compared with itself. One with
-        # as many words as either minimum has a passage in any case.
+        # In mixed text, words and characters add up: compare the text with itself. A text with as
+        # many words as the larger minimum always has a passage.
         enough = max(limits[:2])
         return sum(
             finding.words < enough
@@ -250,18 +250,18 @@ class Copying:
         )
 
 
-# Settings that may name people's documents: anonymised results have their number instead.
+# Settings that may contain names of documents; in anonymised results they are numbers of documents.
 _NAMING_SETTINGS = ("exclude", "own", "inputs", "against")
 
 
 class DocumentNumbers:
-    """Numbers for documents and sources, since ids may be equal: a finding has its position, other
-    texts the numbers after those, in the order of the calls."""
+    """Numbers that identify documents and sources, because ids may repeat. The number of a finding
+    is its position; other texts get the next numbers, in the order of the calls."""
 
     def __init__(self, copying: Copying) -> None:
         self._findings = len(copying.findings)
         self._numbers: dict[tuple[str, str], int] = {}
-        # A text of the corpus is another text, even if a checked document has its id.
+        # A text of the corpus is never a checked document, even with the same id.
         if copying.among:
             for at, finding in enumerate(copying.findings):
                 self._numbers.setdefault((finding.id, finding.text), at)
@@ -282,8 +282,8 @@ class DocumentNumbers:
 def anonymise(
     copying: Copying, *, document: str = "document {n}", source: str = "source {n}"
 ) -> Copying:
-    """Return the result with numbers for names: documents by their position, other texts in the
-    order they are met. Texts stay as they are.
+    """Return the result with numbers instead of ids: documents by position, other texts in order of
+    occurrence. The texts are not changed.
 
     >>> none = Figures(0.0, 0.0, 0.0)
     >>> essay = Finding("li-hua.txt", "…", 1, 1, none, none, ())

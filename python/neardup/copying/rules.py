@@ -1,8 +1,8 @@
-"""Rules: which text of a document does not count.
+"""Rules: the text of a document that does not count.
 
-Quotations and lists of references are found in the text itself; templates, the author's own texts
-and text that many documents have are found by comparing. `Rules.finding` applies all of them to a
-document of a check, `without_templates` applies templates to two texts that were compared.
+Regular expressions find quotations and lists of references; comparisons find templates, the
+author's own texts and text that many documents have. `Rules.finding` applies all rules to a checked
+document, `without_templates` applies templates to a comparison of two texts.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from neardup.text.comparison import Comparison
     from neardup.text.recipe import Recipe
 
-# Quotation marks that differ at both ends. Titles (《》) are not quotations.
+# Opening quotation marks and their closing marks. Marks of titles (《》) are not quotations.
 CLOSING_MARKS = {"“": "”", "„": "“”", "「": "」", "『": "』", "«": "»", "﹁": "﹂", "﹃": "﹄"}
 MARK = re.compile(f"[{''.join(CLOSING_MARKS)}{''.join(CLOSING_MARKS.values())}]")
-# A mark that is the same at both ends opens before a word and closes after one.
+# A straight mark opens a quotation before a word and closes it after one.
 STRAIGHT_QUOTATION = re.compile(r'(?<!\w)["＂](?=\S)[^"＂]*(?<=\S)["＂](?!\w)')
 QUOTED_LINE = re.compile(r"^[^\S\n]*>.*$", re.MULTILINE)
-# Quotations end at an empty line: a forgotten mark would turn the rest of the text inside out.
+# Quotations end at an empty line: after a missing mark, the rest would be quoted where it is not.
 EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 
 # Repeats are bounded so that a line of a million spaces takes linear time.
@@ -109,7 +109,7 @@ def find_references(text: str) -> list[Span]:
 
 
 class Rules(NamedTuple):
-    """The options of a check, valid: `check.check_rules` makes them.
+    """The validated options of a check, made by `check.check_rules`.
 
     limits  what counts as a passage: min_words, min_chars, bridge, deadline
     recipe  for the similarity of a document and a source
@@ -143,7 +143,9 @@ class Rules(NamedTuple):
         ignored = [
             Ignored(start, end, "template")
             for text in self.template
-            for start, end in words.spans(_within(words, document.text, text, self.limits))
+            for start, end in words.spans(
+                _shared_with_template(words, document.text, text, self.limits)
+            )
         ]
         quotations = [
             Ignored(start, end, "quotation") for start, end in find_quotations(document.text)
@@ -168,14 +170,14 @@ class Rules(NamedTuple):
             mask = documents_per_word(words, comparisons) > self.common
             ignored += [Ignored(start, end, "common") for start, end in words.spans(mask)]
         quoted = quotations + references
-        count = FigureCounter(words, ignored, quoted)
-        sources = _sources(count, foreign, others, among=among)
-        figures, by_characters = count.figures()
+        counter = FigureCounter(words, ignored, quoted)
+        sources = _sources(counter, foreign, others, among=among)
+        figures, by_characters = counter.figures()
         return Finding(
             id=document.id,
             text=document.text,
-            words=count.words,
-            characters=count.characters,
+            words=counter.words,
+            characters=counter.characters,
             figures=figures,
             by_characters=by_characters,
             sources=tuple(sources),
@@ -184,13 +186,15 @@ class Rules(NamedTuple):
         )
 
 
-def _within(words: WordSpans, text: str, template: str, limits: _core.PassageOptions) -> Mask:
+def _shared_with_template(
+    words: WordSpans, text: str, template: str, limits: _core.PassageOptions
+) -> Mask:
     """Return for each word whether the text shares it with the template."""
     return words.within((row[1], row[2]) for row in _core.shared(text, template, limits)[1])
 
 
 def _sources(
-    count: FigureCounter,
+    counter: FigureCounter,
     comparisons: Sequence[DocumentComparison],
     others: Sequence[CheckedDocument],
     *,
@@ -201,8 +205,8 @@ def _sources(
     sources = []
     for at, overlap, own_share, coarse, similarity in comparisons:
         if overlap not in parts:
-            part = count.add(overlap.passages, overlap.equal)
-            parts[overlap] = part, part.words / count.words if part else 0.0
+            part = counter.add(overlap.passages, overlap.equal)
+            parts[overlap] = part, part.words / counter.words if part else 0.0
         part, share = parts[overlap]
         if part is None:
             continue
@@ -230,8 +234,8 @@ def _sources(
 class WithoutTemplates:
     """A comparison of two texts in which templates do not count.
 
-    comparison   without passages that lie in a template on one side; coverage and the longest
-                 passage are of the rest. Similarity, distance and containment are of whole texts
+    comparison   without passages that lie in a template on one side; coverage and longest passage
+                 are computed without them. Similarity, distance and containment do not change
     left, right  spans that do not count
     """
 
@@ -251,7 +255,7 @@ def without_templates(
     bridge: int = DEFAULT_BRIDGE,
     deadline: float | None = DEFAULT_DEADLINE,
 ) -> WithoutTemplates:
-    """Return what `neardup.compare` found in two texts with the same settings, less templates.
+    """Return a result of `neardup.compare`, with the same options, in which templates do not count.
 
     >>> from neardup import compare
     >>> form, own = "Name and class of the pupil who hands this in: ", "we went to the sea by train"
@@ -268,7 +272,7 @@ def without_templates(
         words = WordSpans(text)
         ignored = words.within(())
         for template in templates:
-            ignored |= _within(words, text, template, limits)
+            ignored |= _shared_with_template(words, text, template, limits)
         sides.append((words, ignored, words.within((row[at], row[at + 1]) for row in equal)))
     counts = [words.starts[~ignored] for words, ignored, _ in sides]
     passages = tuple(

@@ -18,7 +18,7 @@ Span = tuple[int, int]
 
 
 def merge_spans(spans: Iterable[Span]) -> list[Span]:
-    """Return the spans in order, those that overlap or touch joined."""
+    """Return the spans in order; merge spans that overlap or touch."""
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -29,14 +29,14 @@ def merge_spans(spans: Iterable[Span]) -> list[Span]:
 
 
 class WordSpans:
-    """The words of a text by their positions; characters where a script has no spaces.
+    """The positions of the words of a text; in scripts without spaces each character is a word.
 
-    alone    whether each is such a character
-    lengths  characters of each; as for other checkers, spaces and punctuation do not count
+    is_character  whether a word is such a character
+    lengths       number of characters of each word
     """
 
     def __init__(self, text: str) -> None:
-        self.starts, self.ends, self.alone = _core.units(text)
+        self.starts, self.ends, self.is_character = _core.units(text)
         self.lengths = self.ends - self.starts
 
     def __len__(self) -> int:
@@ -88,7 +88,7 @@ class SpanCounter:
         self._characters: list[int] = [0, *(words.lengths * counts).cumsum().tolist()]
 
     def word_ranges(self, spans: Iterable[Span]) -> list[Span]:
-        """Return the words that lie in the spans as ranges of indexes: in order, none twice."""
+        """Return the words in the spans as ranges of word indexes, in order and without overlap."""
         return merge_spans((first, end) for first, end in map(self._range, spans) if first < end)
 
     def words(self, ranges: Sequence[Span]) -> int:
@@ -96,11 +96,11 @@ class SpanCounter:
         return sum(self._words[end] - self._words[first] for first, end in ranges)
 
     def characters(self, ranges: Sequence[Span]) -> int:
-        """Return how many characters those words have."""
+        """Return how many characters the counted words of these ranges have."""
         return sum(self._characters[end] - self._characters[first] for first, end in ranges)
 
     def has_word(self, ranges: Sequence[Span], span: Span) -> bool:
-        """Return whether a word of these ranges that counts lies in a span of the text."""
+        """Return whether a counted word of these ranges lies in a span of the text."""
         first, last = self._range(span)
         for at in range(bisect_right(ranges, first, key=lambda each: each[1]), len(ranges)):
             begin, stop = max(ranges[at][0], first), min(ranges[at][1], last)
