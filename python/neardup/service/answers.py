@@ -1,7 +1,7 @@
-"""Results of the API's operations, as values of `models`.
+"""Results of the API's operations, as values of `models`; pages call some of these functions too.
 
-Pages use those of documents, statistics and clusters too, and `compare_texts` for two texts. All
-functions block and run in a thread (`Service.run`), except `clusters`, which is a coroutine.
+All functions block, so callers run them in a thread (`Service.run`), except the coroutine
+`clusters`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def check_many(
     """Return the documents near each of many texts, in their order."""
     table = service.collection.check(texts, similarity, radius=radius, recall=recall, n=n)
     matches: list[list[models.MatchModel]] = [[] for _ in texts]
-    # By way of NumPy: Arrow's `to_pylist` would take a seventh of the whole time.
+    # Through NumPy: Arrow's `to_pylist` would take a seventh of the time of a request.
     queries, ids = (table[name].to_numpy().tolist() for name in ("query", "id"))
     distances, cosines = _numbers(table["distance"], int), _numbers(table["similarity"], float)
     for query, id_, distance, cosine in zip(queries, ids, distances, cosines, strict=True):
@@ -192,8 +192,8 @@ def documents(
 ) -> models.PageModel:
     """Return a page of documents, in the order in which they were added.
 
-    A cursor is `place` or `place-end`. `next` keeps the end that the collection had at the first
-    page: an updated document moves behind it, and would come again otherwise.
+    A cursor is `place` or `place-end`; `end` is the last place of the collection at the first page.
+    An updated document moves behind `end`, so it does not come again.
     """
     collection = service.collection
     place, until = (None, collection.last_place) if after is None else _parse_cursor(after)
@@ -215,7 +215,7 @@ def _format_cursor(place: int, until: int | None) -> str:
 
 
 def open_cursor(after: str) -> str:
-    """Return a cursor without its end."""
+    """Return a cursor without its end, so that the list includes later changes."""
     return after.partition("-")[0]
 
 
@@ -302,7 +302,7 @@ def document_model(service: Service, stored: Stored, *, text: bool) -> models.Do
 
 
 def _numbers(column: Any, kind: type[Any]) -> list[Any]:
-    """Return a column of numbers as a list; with nulls, NumPy gives floats with NaN."""
+    """Return a column of numbers as a list with None for nulls, which NumPy converts to NaN."""
     values: list[Any] = column.to_numpy().tolist()
     if not column.null_count:
         return values

@@ -1,7 +1,7 @@
 """The operations of the API under /v1: paths, types of requests and responses, handlers.
 
-`OPERATIONS` is the one table of them: the routes (app.py) and the OpenAPI document (openapi.py) are
-made from it.
+The table `OPERATIONS` lists all of them; `app` makes the routes from it, and `openapi` the OpenAPI
+document.
 """
 
 from __future__ import annotations
@@ -18,12 +18,25 @@ from neardup.service.errors import DocumentNotFoundError, HTTPProblem
 from neardup.service.ndjson import LineHandler, stream_documents
 from neardup.service.state import Service
 
-SOUP = "Wash the lentils, fry the onions, and let both simmer with the stock for half an hour."
-NEAR = {"id": "soup", "distance": 0, "similarity": 1.0}
-ADDED = {"id": "soup", "status": "added", "dup_of": None, "distance": None, "similarity": None}
-STORED = {"id": "soup", "metadata": {"from": "a kitchen"}, "fingerprint": "0f" * 16, "text": SOUP}
+EXAMPLE_TEXT = (
+    "Wash the lentils, fry the onions, and let both simmer with the stock for half an hour."
+)
+EXAMPLE_MATCH = {"id": "soup", "distance": 0, "similarity": 1.0}
+EXAMPLE_OUTCOME = {
+    "id": "soup",
+    "status": "added",
+    "dup_of": None,
+    "distance": None,
+    "similarity": None,
+}
+EXAMPLE_DOCUMENT = {
+    "id": "soup",
+    "metadata": {"from": "a kitchen"},
+    "fingerprint": "0f" * 16,
+    "text": EXAMPLE_TEXT,
+}
 
-# Documents of a page, unless the query says otherwise.
+# Documents of a page if the query has no limit.
 DEFAULT_LIMIT = 100
 
 Handler = Callable[[Service, Any, Any, dict[str, str]], Awaitable[Any]]
@@ -38,11 +51,11 @@ class Operation:
     response      type of the response; None: 204 without a body
     query         type of the query parameters; None: there are none
     body          type of the request body; None: there is none
-    line_handler  handles a batch of NDJSON lines; `line` is the type of one, `line_response` that
-                  of its response
-    stream        sends NDJSON, if the client accepts it
-    writes        whether documents change, which needs a write token
-    errors        statuses of errors, besides those of every operation
+    line_handler  handles a batch of NDJSON lines; `line` is the type of a line, `line_response`
+                  that of its response
+    stream        sends the response as NDJSON, if the client accepts that
+    writes        whether it changes documents, which needs a write token
+    errors        error statuses, besides those that every operation may have
     """
 
     method: Literal["GET", "POST", "DELETE"]
@@ -65,7 +78,7 @@ class Operation:
 
 async def add_lines(service: Service, query: Any, lines: list[Any]) -> list[Any]:
     results: list[Any] = []
-    # A repeated id updates the earlier document, so it starts another batch.
+    # A batch must not repeat an id: a repeated id starts the next batch, as an update.
     while lines:
         seen: set[str] = set()
         for one in lines:
@@ -181,10 +194,10 @@ OPERATIONS = (
         line_handler=check_lines,
         line=models.TextLineModel,
         line_response=models.CheckedLineModel,
-        example={"one": {"text": SOUP}, "many": [SOUP, {"text": "another text"}]},
+        example={"one": {"text": EXAMPLE_TEXT}, "many": [EXAMPLE_TEXT, {"text": "another text"}]},
         response_example={
-            "one": {"matches": [NEAR]},
-            "many": [{"matches": [NEAR]}, {"matches": []}],
+            "one": {"matches": [EXAMPLE_MATCH]},
+            "many": [{"matches": [EXAMPLE_MATCH]}, {"matches": []}],
         },
         errors=(409,),
     ),
@@ -202,10 +215,13 @@ OPERATIONS = (
         line_response=models.AddedModel,
         writes=True,
         example={
-            "one": {"id": "soup", "text": SOUP, "metadata": {"from": "a kitchen"}},
-            "many": [{"id": "soup", "text": SOUP}, {"id": "other", "text": "another text"}],
+            "one": {"id": "soup", "text": EXAMPLE_TEXT, "metadata": {"from": "a kitchen"}},
+            "many": [{"id": "soup", "text": EXAMPLE_TEXT}, {"id": "other", "text": "another text"}],
         },
-        response_example={"one": ADDED, "many": [ADDED, ADDED | {"id": "other"}]},
+        response_example={
+            "one": EXAMPLE_OUTCOME,
+            "many": [EXAMPLE_OUTCOME, EXAMPLE_OUTCOME | {"id": "other"}],
+        },
         errors=(409,),
     ),
     Operation(
@@ -218,7 +234,9 @@ OPERATIONS = (
         response=models.PageModel,
         stream=stream_documents,
         line_response=models.DocumentModel,
-        response_example={"page": {"documents": [STORED | {"text": None}], "next": "41-300"}},
+        response_example={
+            "page": {"documents": [EXAMPLE_DOCUMENT | {"text": None}], "next": "41-300"}
+        },
     ),
     Operation(
         "GET",
@@ -227,7 +245,7 @@ OPERATIONS = (
         "Get a document with its text",
         document,
         response=models.DocumentModel,
-        response_example={"document": STORED},
+        response_example={"document": EXAMPLE_DOCUMENT},
         errors=(404,),
     ),
     Operation(
@@ -248,7 +266,10 @@ OPERATIONS = (
         query=models.CompareQuery,
         body=models.PairModel,
         response=models.ComparedModel,
-        example={"texts": {"a": SOUP, "b": f"{SOUP}!"}, "stored": {"a": SOUP, "b": {"id": "soup"}}},
+        example={
+            "texts": {"a": EXAMPLE_TEXT, "b": f"{EXAMPLE_TEXT}!"},
+            "stored": {"a": EXAMPLE_TEXT, "b": {"id": "soup"}},
+        },
         errors=(404, 409),
     ),
     Operation(
@@ -260,7 +281,7 @@ OPERATIONS = (
         query=models.ExplainQuery,
         body=models.TextModel,
         response=models.ExplainedModel,
-        example={"text": {"text": SOUP}},
+        example={"text": {"text": EXAMPLE_TEXT}},
     ),
     Operation(
         "POST",
@@ -271,7 +292,7 @@ OPERATIONS = (
         query=models.SearchQuery,
         body=models.TextModel,
         response=models.FoundModel,
-        example={"text": {"text": SOUP}},
+        example={"text": {"text": EXAMPLE_TEXT}},
         response_example={"found": {"results": [{"id": "soup", "score": 0.93, "distance": 11}]}},
         errors=(409,),
     ),

@@ -16,10 +16,10 @@ class ServiceSettings:
 
     host, port        address to listen on; port 0: a free one
     names             further values allowed in the Host header
-    token_file        file of tokens; required where other machines can connect
+    token_file        file of tokens; required if other machines can connect
     read_only         refuse to add or remove documents
 
-    Over these limits a request gets 413, or 503 where others use them up too:
+    Limits. A request over a limit gets 413, or the status in parentheses:
     max_body          bytes of a request body
     max_bodies        bytes of all bodies being read or processed (503)
     max_batch         documents or texts of a JSON request
@@ -35,12 +35,12 @@ class ServiceSettings:
     burst             requests of one client at once (429)
 
     Timeouts:
-    head_seconds      headers must be complete; also the limit of an idle connection
-    body_seconds      a body must be complete (408)
-    slowest           bytes per second of NDJSON, on average over body_seconds (408)
-    send_seconds      the client must read some of the response, or is disconnected
-    answer_seconds    a request must be handled (503)
-    shutdown_seconds  accepted requests may finish after a signal to stop
+    head_seconds      to receive the headers of a request; also for an idle connection
+    body_seconds      to receive a body (408)
+    slowest           minimum bytes per second of NDJSON, on average over body_seconds (408)
+    send_seconds      without the client reading anything of the response: it is disconnected
+    answer_seconds    to handle a request (503)
+    shutdown_seconds  to finish accepted requests after a signal to stop
     """
 
     host: str = "127.0.0.1"

@@ -34,8 +34,8 @@ MEDIA_TYPES = {
 
 class StaticFile(NamedTuple):
     data: bytes
-    kind: str
-    tag: str
+    media_type: str
+    etag: str
 
 
 class StaticFiles:
@@ -67,10 +67,10 @@ class StaticFiles:
         if file is None:
             return problem_response(404, "no such file")
         # Browsers cache it and revalidate by ETag.
-        headers = {"Cache-Control": "no-cache", "ETag": file.tag}
-        if file.tag in (header(scope, b"if-none-match") or ""):
+        headers = {"Cache-Control": "no-cache", "ETag": file.etag}
+        if file.etag in (header(scope, b"if-none-match") or ""):
             return Response(status_code=304, headers=headers)
-        return Response(file.data, headers=headers, media_type=file.kind)
+        return Response(file.data, headers=headers, media_type=file.media_type)
 
 
 def _load(path: Path) -> StaticFile:
@@ -79,7 +79,7 @@ def _load(path: Path) -> StaticFile:
 
 
 # Assets of reports that pages use too, with their media types.
-SHARED = {
+SHARED_ASSETS = {
     "style.css": "text/css",
     "controls.css": "text/css",
     "evidence.css": "text/css",
@@ -90,9 +90,9 @@ SHARED = {
 def routes(service: Service) -> list[BaseRoute]:
     async def shared(request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in SHARED:
+        if name not in SHARED_ASSETS:
             return Response("No such file.\n", 404, media_type="text/plain")
-        response = Response(script(name), media_type=SHARED[name])
+        response = Response(script(name), media_type=SHARED_ASSETS[name])
         response.headers["Cache-Control"] = "public, max-age=3600"
         return response
 

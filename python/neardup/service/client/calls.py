@@ -19,12 +19,12 @@ from neardup.service import models
 
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
-# Lines and bytes of one request, which are sent again if the connection breaks. The service
-# responds while it reads, but httpx reads only after it has sent everything: beyond the size of the
-# socket buffers both could wait for each other. A longer line is sent alone; the service responds
-# once it has read it.
+# Maximum lines and bytes of a request of many lines. The service responds while it reads, but httpx
+# reads only after it has sent everything: with more bytes than the socket buffers hold, both could
+# wait for each other. A longer line is sent alone: the service responds when it has read it.
 BATCH_LINES, BATCH_BYTES = 500, 64 << 10
-# Problems that end a stream of responses: a line too long, or too slow. Later lines were not read.
+# Problems that end a stream of responses (line too long, client too slow): later lines were not
+# read.
 STREAM_ENDING_STATUSES = (413, 408)
 RETRY_STATUSES = (429, 503)
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.1, 30.0
@@ -54,7 +54,7 @@ class ServiceError(Exception):
 
 
 def service_error(status: int, content: bytes) -> ServiceError:
-    """Return the error of a response, which may come from a proxy instead of the service."""
+    """Return the error for a failed response, which a proxy may have sent instead of the service."""
     try:
         problem = msgspec.json.decode(content, type=models.ProblemModel)
     except msgspec.MsgspecError:
@@ -66,10 +66,10 @@ def service_error(status: int, content: bytes) -> ServiceError:
 class Call(Generic[T]):
     """A request whose result is a T.
 
-    kind        type of the response; that of a line for NDJSON; None: no body
-    idempotent  whether it may be sent again if the outcome is unknown
-    absent      whether 404 is a result: None
-    convert     makes the result from the response
+    kind         type of the response, for NDJSON that of a line; None: no body
+    idempotent   whether it may be sent again if the outcome is unknown
+    none_on_404  whether the result of a 404 response is None; otherwise it is an error
+    convert      converts the decoded response to the result
     """
 
     method: str
@@ -79,7 +79,7 @@ class Call(Generic[T]):
     body: bytes | None = None
     media_type: str = JSON
     idempotent: bool = True
-    absent: bool = False
+    none_on_404: bool = False
     convert: Callable[[Any], T] = lambda value: value
 
     def request(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Call(Generic[T]):
 
     def decode(self, response: httpx.Response) -> T:
         """Return the result of a response; raise `ServiceError`."""
-        if response.status_code == 404 and self.absent:
+        if response.status_code == 404 and self.none_on_404:
             return self.convert(None)
         if not response.is_success:
             raise service_error(response.status_code, response.content)
@@ -135,7 +135,7 @@ class NdjsonLines:
         return (decode_line(line, self.kind) for line in lines if line)
 
     def feed_complete(self, part: bytes) -> Iterator[Any]:
-        """Yield the values, and raise a problem: it is the last line of an incomplete list."""
+        """Yield the values; raise `ServiceError` for a problem, which ends an incomplete list."""
         for value in self.feed(part):
             if isinstance(value, models.LineProblemModel):
                 raise ServiceError(value.status, value.title, value.detail, tuple(value.errors))
@@ -235,12 +235,12 @@ def add_all(
 
 def get(id: str) -> Call[models.DocumentModel | None]:  # noqa: A002
     """Return the document with this id, or None."""
-    return Call("GET", f"v1/documents/{_quote_id(id)}", models.DocumentModel, absent=True)
+    return Call("GET", f"v1/documents/{_quote_id(id)}", models.DocumentModel, none_on_404=True)
 
 
 def remove(id: str) -> Call[bool]:  # noqa: A002
     """Remove a document; return whether it existed."""
-    return Call("DELETE", f"v1/documents/{_quote_id(id)}", None, absent=True, convert=bool)
+    return Call("DELETE", f"v1/documents/{_quote_id(id)}", None, none_on_404=True, convert=bool)
 
 
 def page(
@@ -316,10 +316,8 @@ def _quote_id(id_: str) -> str:
 
 
 def as_document(one: Any) -> dict[str, Any]:
-    """Return the JSON of a document as `Collection.add` takes it.
-
-    It is a tuple, or a mapping whose other values are the metadata.
-    """
+    """Return the request body for a document in a form that `Collection.add` accepts: a tuple, or
+    a mapping whose other values are the metadata."""
     if isinstance(one, Mapping):
         rest = {name: value for name, value in one.items() if name not in ("id", "text")}
         inner = rest.pop("metadata", {}) if set(rest) == {"metadata"} else rest
@@ -341,7 +339,7 @@ class RequestBatch(Generic[T]):
         return replace(self.base, body=b"".join(self.lines))
 
     def results(self, values: list[Any]) -> tuple[list[T], Iterator[RequestBatch[T]]]:
-        """Return the results of the lines that have one, and batches for the other lines."""
+        """Return the results of the lines that have one, and a batch for each other line."""
         values = list(values)
         missing = len(self.lines) - len(values)
         has_problem = bool(values) and isinstance(values[-1], models.LineProblemModel)
@@ -352,7 +350,7 @@ class RequestBatch(Generic[T]):
                 200, UNEXPECTED, f"{len(values)} responses to {len(self.lines)} lines"
             )
         if missing:
-            # The problem does not tell which line caused it: sent alone, each gets its own.
+            # The problem does not tell which line caused it: send each remaining line alone.
             values.pop()
         results: list[Any] = [
             msgspec.structs.replace(one, line=number)

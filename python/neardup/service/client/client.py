@@ -32,7 +32,7 @@ T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _document(call: Callable[..., Any], method: Function) -> Function:
+def _copy_signature(call: Callable[..., Any], method: Function) -> Function:
     """Give a method the documentation and the signature of the call it sends."""
     functools.update_wrapper(method, call)
     signature = inspect.signature(call)
@@ -47,38 +47,38 @@ def _document(call: Callable[..., Any], method: Function) -> Function:
     return method
 
 
-def _sends(call: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P], T]:
+def _method(call: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P], T]:
     def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return self._send(call(*args, **kwargs))
 
-    return _document(call, method)
+    return _copy_signature(call, method)
 
 
-def _sends_batches(
+def _batch_method(
     call: Callable[P, Iterator[RequestBatch[T]]],
 ) -> Callable[Concatenate[Client, P], Iterator[T]]:
     def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         return self._send_batches(call(*args, **kwargs))
 
-    return _document(call, method)
+    return _copy_signature(call, method)
 
 
-def _sends_async(
+def _async_method(
     call: Callable[P, Call[T]],
 ) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
     async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._send(call(*args, **kwargs))
 
-    return _document(call, method)
+    return _copy_signature(call, method)
 
 
-def _sends_batches_async(
+def _async_batch_method(
     call: Callable[P, Iterator[RequestBatch[T]]],
 ) -> Callable[Concatenate[AsyncClient, P], AsyncIterator[T]]:
     def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
         return self._send_batches(call(*args, **kwargs))
 
-    return _document(call, method)
+    return _copy_signature(call, method)
 
 
 class Client:
@@ -86,9 +86,9 @@ class Client:
 
     token    for a service with a token file
     timeout  seconds to wait for a connection, or for a part of a response
-    retries  times a request is sent again: if the service has not accepted it (429, or 503 of the
-             type `neardup:not-taken`), after Retry-After; if the outcome is unknown (a broken
-             connection, or another 503), where sending it twice does no harm
+    retries  how often a request is sent again: after Retry-After if the service has not accepted
+             it (429, or 503 of the type `neardup:not-taken`); only if it is idempotent, when the
+             outcome is unknown (a broken connection, or another 503)
 
     Problem responses are raised as `ServiceError`, connection errors as those of httpx.
     """
@@ -140,18 +140,18 @@ class Client:
             yield from results
             yield from self._send_batches(rest)
 
-    check = _sends(calls.check)
-    check_all = _sends_batches(calls.check_all)
-    add = _sends(calls.add)
-    add_all = _sends_batches(calls.add_all)
-    get = _sends(calls.get)
-    remove = _sends(calls.remove)
-    page = _sends(calls.page)
-    compare = _sends(calls.compare)
-    explain = _sends(calls.explain)
-    search = _sends(calls.search)
-    stats = _sends(calls.stats)
-    clusters = _sends(calls.clusters)
+    check = _method(calls.check)
+    check_all = _batch_method(calls.check_all)
+    add = _method(calls.add)
+    add_all = _batch_method(calls.add_all)
+    get = _method(calls.get)
+    remove = _method(calls.remove)
+    page = _method(calls.page)
+    compare = _method(calls.compare)
+    explain = _method(calls.explain)
+    search = _method(calls.search)
+    stats = _method(calls.stats)
+    clusters = _method(calls.clusters)
 
     def documents(
         self, *, newest: bool = False, texts: bool = True
@@ -170,10 +170,8 @@ class Client:
 
 
 class AsyncClient:
-    """A client like `Client`, with the same methods to be awaited.
-
-    Close it with `aclose`, or use `async with`.
-    """
+    """The asynchronous `Client`, with the same methods. Close it with `aclose`, or use
+    `async with`."""
 
     def __init__(
         self,
@@ -224,18 +222,18 @@ class AsyncClient:
             async for line in self._send_batches(rest):
                 yield line
 
-    check = _sends_async(calls.check)
-    check_all = _sends_batches_async(calls.check_all)
-    add = _sends_async(calls.add)
-    add_all = _sends_batches_async(calls.add_all)
-    get = _sends_async(calls.get)
-    remove = _sends_async(calls.remove)
-    page = _sends_async(calls.page)
-    compare = _sends_async(calls.compare)
-    explain = _sends_async(calls.explain)
-    search = _sends_async(calls.search)
-    stats = _sends_async(calls.stats)
-    clusters = _sends_async(calls.clusters)
+    check = _async_method(calls.check)
+    check_all = _async_batch_method(calls.check_all)
+    add = _async_method(calls.add)
+    add_all = _async_batch_method(calls.add_all)
+    get = _async_method(calls.get)
+    remove = _async_method(calls.remove)
+    page = _async_method(calls.page)
+    compare = _async_method(calls.compare)
+    explain = _async_method(calls.explain)
+    search = _async_method(calls.search)
+    stats = _async_method(calls.stats)
+    clusters = _async_method(calls.clusters)
 
     async def documents(
         self, *, newest: bool = False, texts: bool = True
