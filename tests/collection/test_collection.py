@@ -460,6 +460,20 @@ def test_no_more_fingerprints_are_at_hand_than_said(
         assert collection.verify() == []
 
 
+@pytest.mark.parametrize("limits", [{}, {"radius": 3}])
+def test_the_first_and_the_last_document_of_a_segment_can_be_removed(
+    path: Path, limits: dict[str, Any]
+) -> None:
+    with nd.Collection.open(path) as collection:
+        collection.add([("cat", CAT), ("dog", DOG)])
+        collection.compact()
+        for id_, text in (("cat", CAT), ("dog", DOG)):
+            assert [match.id for match in collection.check(text, **limits)] == [id_]
+            collection.remove(id_)
+            assert collection.check(text, **limits) == []
+        assert collection.stats().segments == 1
+
+
 def test_documents_without_a_signal_are_not_read_at_each_opening(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -248,7 +248,7 @@ def test_right_and_wrong_tokens_are_delayed_alike(
 ) -> None:
     """Right and wrong ones take as long; but who was let in before goes on as before."""
     monkeypatch.setattr(auth, "DELAY_SECONDS", 1.0)
-    monkeypatch.setattr(auth, "FORGIVEN_PER_SECOND", 0.001)
+    monkeypatch.setattr(auth, "FORGOTTEN_PER_SECOND", 0.001)
     base = serve(token_file=token_file)
     with httpx.Client(base_url=base) as client:
 
@@ -323,7 +323,7 @@ def test_guesses_from_one_network_count_together(
     token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "DELAY_SECONDS", 0.0)
-    monkeypatch.setattr(auth, "FORGIVEN_PER_SECOND", 0.001)
+    monkeypatch.setattr(auth, "FORGOTTEN_PER_SECOND", 0.001)
     wrong = [(b"authorization", b"Bearer guess")]
     peers = [*(f"2001:db8::{n}" for n in range(auth.MAX_WRONG_TOKENS + 1)), "2001:db9::1"]
     found = statuses(ServiceSettings(token_file=token_file), [(peer, wrong) for peer in peers])

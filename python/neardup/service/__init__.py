@@ -1,4 +1,4 @@
-"""The HTTP service: one collection, an API under /v1, pages for people, and its clients.
+"""The HTTP service: an API under /v1 and HTML pages for one collection, and its Python clients.
 
 Main types: `state.Service` (a collection with its thread pools and writer), `api.Operation` (a
 method and path of the API), `worker_pool.WorkerPool` (bounded queue of blocking work),
@@ -8,10 +8,10 @@ The path of a request:
 
     server       Granian in one process with one event loop; background runs it in a thread
     middleware   Host, token (auth), rate (limits), Origin; response headers; metrics
-    app          routes: Endpoint for the API, monitoring, pages, static files
+    app          routes: Endpoint for the API, monitoring, pages, static_files
     requests     parses query and body within limits; ndjson streams lines
     api          the table of operations and their handlers; openapi describes them
-    answers      the results, computed in a thread of a pool; changes go through the writer
+    answers      computes results in a thread of the pool; changes go through the writer
     models       types of all bodies and queries
     errors       any error → problem details (RFC 9457)
 

@@ -81,10 +81,10 @@ async def add_lines(service: Service, query: Any, lines: list[Any]) -> list[Any]
     # A batch must not repeat an id: a repeated id starts the next batch, as an update.
     while lines:
         seen: set[str] = set()
-        for one in lines:
-            if one.id in seen:
+        for document in lines:
+            if document.id in seen:
                 break
-            seen.add(one.id)
+            seen.add(document.id)
         batch = lines[: len(seen)]
         results += await add(service, query, batch, {})
         lines = lines[len(batch) :]
@@ -93,11 +93,11 @@ async def add_lines(service: Service, query: Any, lines: list[Any]) -> list[Any]
 
 async def check_lines(service: Service, query: Any, lines: list[Any]) -> list[Any]:
     options = msgspec.structs.asdict(query)
-    texts = [one.text for one in lines]
+    texts = [line.text for line in lines]
     results = await service.run(answers.check_many, service, texts, **options)
     return [
-        models.CheckedLineModel(id=one.id, matches=checked.matches)
-        for one, checked in zip(lines, results, strict=True)
+        models.CheckedLineModel(id=line.id, matches=checked.matches)
+        for line, checked in zip(lines, results, strict=True)
     ]
 
 

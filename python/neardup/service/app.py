@@ -122,17 +122,21 @@ class Endpoint:
         self.service = service
         # The label in logs and metrics.
         self.route = operations[0].path.replace(":any", "")
-        self.operations: dict[str, Operation] = {one.method: one for one in operations}
+        self.operations: dict[str, Operation] = {
+            operation.method: operation for operation in operations
+        }
         if "GET" in self.operations:
             self.operations["HEAD"] = self.operations["GET"]
         self.allowed = ", ".join(sorted(self.operations))
         self.decoders: dict[str, msgspec.json.Decoder[Any]] = {
-            one.name: msgspec.json.Decoder(one.body) for one in operations if one.body is not None
+            operation.name: msgspec.json.Decoder(operation.body)
+            for operation in operations
+            if operation.body is not None
         }
         self.line_responders = {
-            one.name: LineResponder(service, one.line, one.line_handler)
-            for one in operations
-            if one.line_handler is not None
+            operation.name: LineResponder(service, operation.line, operation.line_handler)
+            for operation in operations
+            if operation.line_handler is not None
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

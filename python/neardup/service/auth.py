@@ -50,15 +50,15 @@ COOKIE = "neardup-token"
 # Paths that need no token, as nobody could sign in otherwise. They disclose no documents.
 SIGN_IN = "/sign-in"
 PUBLIC_PREFIXES = ("/static/", "/shared/")
-# Wrong tokens of one client that are answered at once with 401. After that each further token is
-# delayed, and a wrong one gets 429. A correct token is always accepted: otherwise one client that
-# guesses could lock out all clients behind the same proxy.
+# Wrong tokens of a client that get 401 at once, and the rate at which they are forgotten. After
+# that each new token is delayed, and a wrong one gets 429. A correct token is always accepted:
+# otherwise one client that guesses could lock out all clients behind the same proxy.
 MAX_WRONG_TOKENS = 20
-FORGIVEN_PER_SECOND = 1.0
-# Correct and wrong tokens are delayed alike: a quick response would tell that a guess was correct.
-# A token that was accepted from this client before is not delayed.
+FORGOTTEN_PER_SECOND = 1.0
+# Correct and wrong tokens are delayed equally: a quick response would reveal a correct guess. A
+# token that was accepted from this client before is not delayed.
 DELAY_SECONDS = 1.0
-# Pairs of client and accepted token; the least recently used is dropped.
+# Pairs (client, accepted token) to remember; the least recently used is dropped.
 MAX_KNOWN_CLIENTS = 10_000
 # The addresses of an IPv6 network of this prefix length most likely belong to one client.
 IPV6_PREFIX = 64
@@ -188,7 +188,7 @@ class Authenticator:
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.token_file = None if settings.token_file is None else TokenFile(settings.token_file)
-        self.guess_limiter = RateLimiter(FORGIVEN_PER_SECOND, MAX_WRONG_TOKENS)
+        self.guess_limiter = RateLimiter(FORGOTTEN_PER_SECOND, MAX_WRONG_TOKENS)
         # Counters for the metrics.
         self.wrong_tokens = 0
         self.delayed_tokens = 0

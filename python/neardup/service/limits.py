@@ -1,4 +1,4 @@
-"""Limits per client and per service: request rate, memory of bodies, slowness of uploads."""
+"""Limits per client and per service: request rate, memory for bodies, slow uploads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RateLimiter:
         return seconds
 
     def retry_after(self, client: str) -> int:
-        """Return what `acquire` would, without taking anything."""
+        """Return the same as `acquire`, without taking a request."""
         return self._seconds_until_one(self._level(client)[0])
 
     def _level(self, client: str) -> tuple[float, float]:
@@ -67,9 +67,9 @@ class ByteReservation:
         self.size = 0
 
     def reserve(self, size: int) -> None:
-        """Add bytes; raise `BusyError` if the budget is used up.
+        """Add bytes; raise `BusyError` if that exceeds the budget.
 
-        A request that holds the whole budget alone goes on: `max_body` limits it.
+        If no other request holds bytes, the budget is not enforced: `max_body` limits the request.
         """
         budget = self._budget
         if budget.used > self.size and budget.used + size > budget.limit:
@@ -84,10 +84,10 @@ class ByteReservation:
 
 
 class SlowClientTimeout:
-    """A time allowance for an upload of unknown length.
+    """A timeout for an upload of unknown length.
 
-    Waiting uses it up; each byte received adds 1/`rate` seconds, up to `seconds`. So both silence
-    and a trickle below `rate` bytes per second end with `TimeoutError`.
+    Waiting reduces the remaining time; each byte received adds 1/`rate` seconds, up to `seconds`.
+    So a client that sends nothing, or fewer than `rate` bytes per second, gets a `TimeoutError`.
     """
 
     def __init__(self, seconds: float, rate: float) -> None:

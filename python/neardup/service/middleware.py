@@ -30,7 +30,7 @@ CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-# Of two different values, each reader might use another one.
+# A duplicate of these is refused: a proxy and this service might use different values.
 UNIQUE_HEADERS = frozenset(
     (b"authorization", b"content-encoding", b"content-length", b"content-type", b"host", b"origin")
 )
@@ -40,8 +40,8 @@ FOREIGN_SITES = ("cross-site", "same-site")
 RESPONSE_HEADERS = (
     (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
-    # Not "no-referrer": then forms of our own pages would have "Origin: null", and without TLS
-    # a browser sends no Sec-Fetch-Site either.
+    # Not "no-referrer": then browsers send "Origin: null" for forms of our own pages, and without
+    # TLS no Sec-Fetch-Site that would identify them.
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
@@ -101,7 +101,7 @@ class ServiceMiddleware:
             try:
                 await self.check(scope, peer)
                 if scope["method"] not in SAFE_METHODS and not scope["path"].startswith(API_PREFIX):
-                    # The API limits its bodies itself; NDJSON has no limit in all.
+                    # The API limits its bodies itself; the total size of NDJSON is not limited.
                     receive = limit_body(scope, receive, self.settings)
                 await self.app(scope, receive, send_response)
             except HTTPProblem as problem:
@@ -157,7 +157,7 @@ class ServiceMiddleware:
         if scope["method"] not in SAFE_METHODS:
             origin = header(scope, b"origin")
             site = header(scope, b"sec-fetch-site")
-            # Some privacy settings hide the origin, but Sec-Fetch-Site tells that the page is ours.
+            # Some privacy settings hide the origin; Sec-Fetch-Site still identifies our own pages.
             ours = origin == "null" and site == "same-origin"
             if site in FOREIGN_SITES or (
                 origin is not None and not ours and not _is_same_origin(origin, host)

@@ -1,4 +1,4 @@
-"""NDJSON in requests and responses, streamed: only a batch of lines is in memory."""
+"""Streams of NDJSON in requests and responses, with one batch of lines in memory."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from neardup.service.worker_pool import BusyError
 
 T = TypeVar("T")
 
-# Pause between attempts while a queue is full. A stream waits, which slows its client down;
-# single requests get 503 instead.
+# Pause between attempts while a queue is full. A stream waits (backpressure); single requests get
+# 503 instead.
 RETRY_SECONDS = 0.05
-# Documents read at once for a list: the first page, the largest, and the bytes a page aims at.
+# Documents of the first page of a stream and of the largest; pages grow or shrink to PAGE_BYTES.
 FIRST_PAGE, MAX_PAGE, PAGE_BYTES = 20, 500, 1 << 20
 
 LineBatch = list[tuple[int, bytes]]
@@ -48,8 +48,8 @@ async def read_line_batches(
 ) -> AsyncIterator[LineBatch]:
     """Yield the lines of a body with their numbers, without empty lines.
 
-    Takes time linear in the body, however small the parts it arrives in. Raises `TimeoutError` if
-    the client sends nothing, or too slowly.
+    Takes time linear in the size of the body, even if it arrives in tiny parts. Raises
+    `TimeoutError` if the client sends nothing, or too slowly.
     """
     rest = bytearray()
     number = 0
@@ -81,7 +81,7 @@ async def read_line_batches(
 
 
 async def _reserve(reservation: ByteReservation, size: int, settings: ServiceSettings) -> None:
-    """Wait until the budget has room; meanwhile nothing is read, so the client waits too."""
+    """Reserve bytes; wait while the budget is used up. Reading pauses meanwhile (backpressure)."""
 
     async def reserve() -> None:
         reservation.reserve(size)
@@ -138,7 +138,8 @@ class LineResponder:
         return [results[number] for number, _ in batch]
 
     async def _handle_all(self, query: Any, values: list[tuple[int, Any]]) -> dict[int, Any]:
-        """Return the results by line number; bisect a batch that an invalid line makes fail."""
+        """Return the results by line number. If a batch fails, handle its halves, to find the
+        invalid line."""
         if not values:
             return {}
         try:
@@ -161,15 +162,15 @@ async def stream_documents(
 ) -> None:
     """Send all documents from a cursor on as lines, reading a page when the previous one is sent.
 
-    Unless the cursor has an end, the list goes on to documents added or changed meanwhile: none is
-    missed, and a changed document may come again with its new content.
+    If the cursor has no end, the list includes documents added or updated meanwhile: none is
+    missed, and an updated document may come twice.
     """
     await _send_head(send)
     disconnected = asyncio.ensure_future(_wait_for_disconnect(receive))
     count = 0
     try:
-        # Without a cursor the first page would end where the collection ended before, and could
-        # miss a document that has just been updated.
+        # A cursor without an end: without a cursor, the list would end at the current last place,
+        # and miss a document that is updated meanwhile.
         first = None if query.newest else "0"
         remaining, after, step = query.limit, query.after or first, FIRST_PAGE
         has_end = after is not None and after != answers.open_cursor(after)

@@ -55,17 +55,17 @@ def document(operations: Sequence[Operation]) -> bytes:
     """Return the document as JSON."""
     types = [
         kind
-        for one in operations
-        for kind in (one.body, one.response, one.line, one.line_response)
+        for operation in operations
+        for kind in (operation.body, operation.response, operation.line, operation.line_response)
         if kind is not None
     ]
     _, schemas = _components(
         [*types, models.ProblemModel, models.LineProblemModel, models.HealthModel]
     )
     paths: dict[str, dict[str, Any]] = {}
-    for one in operations:
-        path = one.path.replace(":any", "")
-        paths.setdefault(path, {})[one.method.lower()] = _operation(one)
+    for operation in operations:
+        path = operation.path.replace(":any", "")
+        paths.setdefault(path, {})[operation.method.lower()] = _operation(operation)
     paths |= {path: {"get": _monitoring(path, *of)} for path, of in MONITORING.items()}
     return msgspec.json.format(
         msgspec.json.encode(
@@ -107,9 +107,9 @@ def _monitoring(path: str, summary: str, kind: str, schema: Any) -> dict[str, An
     }
 
 
-def _operation(one: Operation) -> dict[str, Any]:
-    parameters = [] if one.query is None else _parameters(one.query)
-    if "{id" in one.path:
+def _operation(operation: Operation) -> dict[str, Any]:
+    parameters = [] if operation.query is None else _parameters(operation.query)
+    if "{id" in operation.path:
         parameters.insert(
             0,
             {
@@ -120,36 +120,36 @@ def _operation(one: Operation) -> dict[str, Any]:
                 "schema": {"type": "string", "minLength": 1},
             },
         )
-    operation: dict[str, Any] = {
-        "operationId": one.name,
-        "summary": one.summary,
+    schema: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
         "parameters": parameters,
-        "responses": _responses(one),
+        "responses": _responses(operation),
     }
-    if one.body is not None:
-        content: dict[str, Any] = {JSON: {"schema": _schema(one.body)}}
-        if one.example is not None:
-            content[JSON]["examples"] = _examples(one.example)
-        if one.line_handler is not None:
-            content[NDJSON] = {"schema": _line_schema(one.line)}
-        operation["requestBody"] = {"required": True, "content": content}
-    return operation
+    if operation.body is not None:
+        content: dict[str, Any] = {JSON: {"schema": _schema(operation.body)}}
+        if operation.example is not None:
+            content[JSON]["examples"] = _examples(operation.example)
+        if operation.line_handler is not None:
+            content[NDJSON] = {"schema": _line_schema(operation.line)}
+        schema["requestBody"] = {"required": True, "content": content}
+    return schema
 
 
-def _responses(one: Operation) -> dict[str, Any]:
+def _responses(operation: Operation) -> dict[str, Any]:
     responses: dict[str, Any] = {}
-    if one.response is None:
+    if operation.response is None:
         responses["204"] = {"description": "Success, without a body."}
     else:
-        content: dict[str, Any] = {JSON: {"schema": _schema(one.response)}}
-        if one.response_example is not None:
-            content[JSON]["examples"] = _examples(one.response_example)
-        if one.line_response is not None:
-            content[NDJSON] = {"schema": _line_schema(one.line_response)}
+        content: dict[str, Any] = {JSON: {"schema": _schema(operation.response)}}
+        if operation.response_example is not None:
+            content[JSON]["examples"] = _examples(operation.response_example)
+        if operation.line_response is not None:
+            content[NDJSON] = {"schema": _line_schema(operation.line_response)}
         responses["200"] = {"description": "Success.", "content": content}
-    statuses = {*COMMON_STATUSES, *one.errors}
-    statuses |= set(RESPONSE_STATUSES if one.response is not None else ())
-    statuses |= set(BODY_STATUSES if one.body is not None else ())
+    statuses = {*COMMON_STATUSES, *operation.errors}
+    statuses |= set(RESPONSE_STATUSES if operation.response is not None else ())
+    statuses |= set(BODY_STATUSES if operation.body is not None else ())
     for status in sorted(statuses):
         responses[str(status)] = _problem(status)
     return responses

@@ -158,7 +158,7 @@ def parse_query(scope: Scope, kind: type[T]) -> T:
 
 
 def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """Decode and validate JSON; raise `HTTPProblem` with what is wrong, without the data."""
+    """Decode and validate JSON; raise `HTTPProblem` with the reason, but none of the data."""
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as error:
@@ -171,7 +171,7 @@ def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
 
 
 def _utf8_error(data: bytes) -> str | None:
-    """Return where the data is not UTF-8; msgspec counts from the beginning of a string."""
+    """Return the position of invalid UTF-8; msgspec counts from the beginning of a string."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

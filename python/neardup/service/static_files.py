@@ -39,9 +39,9 @@ class StaticFile(NamedTuple):
 
 
 class StaticFiles:
-    """Serves the files that a folder had when the service started.
+    """Serves the files of a folder, read into memory at the start.
 
-    A request path is a key of this dictionary; it never opens a file.
+    Request paths are looked up in a dictionary; they never open a file.
     """
 
     # The label in logs and metrics.

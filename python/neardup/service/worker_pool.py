@@ -90,7 +90,7 @@ class WorkerPool:
                 except BaseException as raised:
                     error = raised
             self._done.append((future, value, error))
-            # Waking the loop costs more than many jobs: one wake-up delivers all that are done.
+            # Waking the loop costs more than many a job: one wake-up delivers all finished jobs.
             if not self._is_delivery_scheduled:
                 self._is_delivery_scheduled = True
                 try:

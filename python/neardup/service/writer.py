@@ -18,10 +18,10 @@ from neardup.collection import Collection, Outcome
 from neardup.service.worker_pool import BusyError
 
 Rows = Sequence[tuple[str, str, dict[str, Any]]]
-# Larger batches save no more time per document and delay the first requests.
+# Larger batches save no further time per document, and delay their first requests.
 MAX_BATCH_DOCUMENTS = 1000
-# Minimum time between batches under concurrent writes, so that more requests join a batch: one
-# document costs nearly as much as twenty, and each batch slows down concurrent checks.
+# Minimum time between batches under concurrent writes, so that more requests join a batch: storing
+# one document takes nearly as long as twenty, and each batch slows down concurrent checks.
 BATCH_INTERVAL_SECONDS = 0.005
 
 

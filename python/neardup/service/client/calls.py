@@ -54,7 +54,7 @@ class ServiceError(Exception):
 
 
 def service_error(status: int, content: bytes) -> ServiceError:
-    """Return the error for a failed response, which a proxy may have sent instead of the service."""
+    """Return the error for a failed response; a proxy may have sent it instead of the service."""
     try:
         problem = msgspec.json.decode(content, type=models.ProblemModel)
     except msgspec.MsgspecError:
