@@ -26,12 +26,16 @@ PAGES = (
     "/collection",
     "/learn?bits=16&as=text&a=one+two+three&b=one+two+four",
 )
-
-
-# Both languages and both schemes by day, all four pairs of them by night.
+# By day every page once, in turn in each of LOOKS; by night every page in all looks.
 EACH = [
-    pytest.param(looks, id="-".join(looks), marks=[] if looks in LOOKS else pytest.mark.nightly)
-    for looks in ALL_LOOKS
+    *(
+        pytest.param(looks, PAGES[at :: len(LOOKS)], id="-".join(looks))
+        for at, looks in enumerate(LOOKS)
+    ),
+    *(
+        pytest.param(looks, PAGES, id=f"{'-'.join(looks)}-all", marks=pytest.mark.nightly)
+        for looks in ALL_LOOKS
+    ),
 ]
 
 
@@ -56,13 +60,13 @@ def marked(served: str) -> str:
     return served
 
 
-@pytest.mark.parametrize("looks", EACH)
+@pytest.mark.parametrize(("looks", "pages"), EACH)
 def test_axe_finds_nothing_serious(
-    chromium: Browser, marked: str, axe: str, looks: tuple[str, str]
+    chromium: Browser, marked: str, axe: str, looks: tuple[str, str], pages: tuple[str, ...]
 ) -> None:
     found = []
     with visiting(chromium, marked, *looks) as visit:
-        for path in PAGES:
+        for path in pages:
             page = visit.open(path)
             page.evaluate("for (const each of document.querySelectorAll('details')) each.open = 1")
             page.evaluate(axe)
