@@ -171,7 +171,7 @@ def test_why_it_does_not_start_is_one_sentence(
         assert "choose another port with --port" in refused(there, "--port", port)
     with nd.Collection.open(there) as writer:
         writer.add([("a", "b")])
-        assert f"process {os.getpid()} is writing to it" in refused(there)
+        assert f"its writer, process {os.getpid()}" in refused(there)
         with started(there, "--read-only") as (_, url):
             assert httpx.get(f"{url}/v1/stats").json()["documents"] == 1
             writer.add([("c", "another text that comes while it is served")])
