@@ -24,10 +24,18 @@ from helpers.spark_cases import (
 )
 from neardup.engines import spark as sp
 from neardup.engines.spark import buckets, dense_groups
-from neardup.engines.spark.buckets import HeavyKeys, block_pairs, pair_part_ids, part_id
+from neardup.engines.spark.buckets import (
+    TABLE_BITS,
+    HeavyKeys,
+    block_pairs,
+    pair_part_ids,
+    part_id,
+)
 from neardup.engines.spark.dense_groups import PlaceTask
+from neardup.engines.spark.engine import _outside_dense
 from neardup.engines.spark.request import Limits
-from neardup.engines.spark.rows import ALL, INPUT, REFERENCE
+from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, REGISTERS
+from neardup.near.question import check_question
 
 # row → (group, side, rest)
 Members = dict[int, tuple[int, int, int]]
@@ -189,3 +197,19 @@ def test_dense_parts_of_keys_that_are_cut(spark: Any, monkeypatch: pytest.Monkey
     found = sp.against(others, reference, 0.8, limits=limits)
     whole = sp.against(others, reference, 0.8)
     assert listed(found.removed.toArrow()) == listed(whole.removed.toArrow())
+
+
+def test_only_pairs_that_met_in_a_dense_bucket_are_left_out() -> None:
+    """Two rows of a dense bucket may have met earlier, in the bucket of another table."""
+    question = check_question(0.85, None, None, bits=64)
+    registers = np.random.default_rng(5).integers(0, 256, (3, REGISTERS), dtype=np.uint8)
+    registers[1] = registers[0]
+    left, right = np.array([0, 0]), np.array([1, 2])
+    # Equal rows meet in table 0; rows 0 and 2 in none.
+    for key, rows, expected in (
+        (0, [0, 1], [False, True]),
+        (1 << TABLE_BITS, [0, 1], [True, True]),
+        (0, [1, 2], [True, True]),
+    ):
+        dense = {key: np.array(rows, dtype=np.uint32)}
+        assert _outside_dense(registers, left, right, dense, question).tolist() == expected

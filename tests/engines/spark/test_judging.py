@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.spark_cases import EDGES
-from neardup.engines.spark.judging import _find_rows, verify_texts
+from neardup.engines.spark.judging import (
+    PACKET_BYTES,
+    PACKET_PAIRS,
+    _find_rows,
+    _packet_bounds,
+    verify_texts,
+)
 from neardup.engines.spark.rows import text_checksums
 
 
@@ -60,3 +68,25 @@ def test_a_text_that_has_not_come_is_not_taken_for_another() -> None:
             _find_rows(rows, np.array([2, missing]))
     with pytest.raises(ValueError, match="the text of row 2 is not in its task"):
         _find_rows(rows[:0], rows)
+
+
+@pytest.mark.parametrize(
+    ("length", "sizes"),
+    [
+        (None, [PACKET_PAIRS, PACKET_PAIRS, 5]),
+        (1, [PACKET_PAIRS, PACKET_PAIRS, 5]),
+        # The left text, which all pairs share, counts in the first packet only.
+        (PACKET_BYTES // 4, [3, 4, 4]),
+        (2 * PACKET_BYTES, [1, 1, 1]),
+    ],
+)
+def test_packets_are_limited_by_pairs_and_bytes(length: int | None, sizes: list[int]) -> None:
+    count = 2 * PACKET_PAIRS + 5
+    left, right = np.zeros(count, dtype=np.uint32), np.arange(1, count + 1, dtype=np.uint32)
+    corpus: Any = SimpleNamespace()
+    if length is not None:
+        corpus.lengths = np.full(count + 1, length)
+    found = list(_packet_bounds(corpus, left, right))
+    assert [stop - start for start, stop in found[:3]] == sizes
+    assert [start for start, _ in found] == [0, *(stop for _, stop in found[:-1])]
+    assert found[-1][1] == count

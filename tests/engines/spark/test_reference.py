@@ -68,6 +68,12 @@ def test_the_first_of_two_rows_as_near_by_radius(spark: Any) -> None:
     # 0 and 2 are 16 bits away, the others more.
     assert [row[:3] for row in found] == [(0, 0, 16)]
     assert found == expected_against(reference, [lorem], {"radius": 30})
+    # All are equally similar: the distance decides, then the order.
+    reference = [reference[at] for at in (1, 0, 2, 3)]
+    found = listed(
+        sp.against(frame_of(spark, [lorem]), frame_of(spark, reference)).removed.toArrow()
+    )
+    assert [row[:3] for row in found] == [(0, 1, 16)]
 
 
 @pytest.mark.parametrize(

@@ -287,6 +287,10 @@ def test_yarn_without_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
             "Traceback:\n  File\nValueError: poison here\n",
             "a task failed: poison here (ValueError)",
         ),
+        (
+            "KeyError: 'a'\nDuring handling of the above\nValueError: no column a\n",
+            "a task failed: no column a (ValueError)",
+        ),
         ("Job aborted, most recent failure: odd things\n at a.b.C", "a task failed: odd things"),
         ("\n  first words\nmore", "first words"),
         ("x" * 1000, "x" * 300 + "…"),
@@ -372,3 +376,31 @@ def test_the_memory_of_a_jvm_is_set_only_by_default(
     assert (found is not None) == expected
     if found is not None:
         assert 1024 <= int(found.removesuffix("m")) <= sessions.MAX_JVM_MEGABYTES
+
+
+@pytest.mark.parametrize(
+    ("machine", "container", "expected"),
+    [
+        (16, "max", "4096m"),
+        (16, str(8 << 30), "2048m"),
+        (1, "max", "1024m"),
+        (999, "max", "8192m"),
+        (16, None, "4096m"),
+    ],
+)
+def test_a_local_jvm_gets_a_quarter_of_the_memory(
+    machine: int,
+    container: str | None,
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SPARK_DRIVER_MEMORY", "PYSPARK_SUBMIT_ARGS", "SPARK_HOME", "SPARK_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    limit = tmp_path / "memory.max"
+    if container is not None:
+        limit.write_text(f"{container}\n", encoding="ascii")
+    monkeypatch.setattr(sessions, "CGROUP_LIMITS", (str(limit),))
+    pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": machine << 18}
+    monkeypatch.setattr(os, "sysconf", pages.__getitem__)
+    assert sessions._jvm_memory() == expected
