@@ -213,3 +213,11 @@ def test_only_pairs_that_met_in_a_dense_bucket_are_left_out() -> None:
     ):
         dense = {key: np.array(rows, dtype=np.uint32)}
         assert _outside_dense(registers, left, right, dense, question).tolist() == expected
+
+
+def test_two_blocks_fit_into_a_task() -> None:
+    limits = Limits(group_rows=10, task_bytes=100)
+    rows = [dense_groups._block_count(count, 1, limits) for count in (1, 10, 11, 15, 16)]
+    assert rows == [2, 2, 3, 3, 4]
+    sizes = [dense_groups._block_count(1, size, limits) for size in (400, 401, 600, 601)]
+    assert sizes == [2, 3, 3, 4]

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from neardup.engines.spark.read_driver import _list_files
-from neardup.engines.spark.read_worker import LineRange
+from neardup.engines.spark import read_driver
+from neardup.engines.spark.read_driver import DistributedReader, _list_files
+from neardup.engines.spark.read_worker import LineRange, ReadSettings
 from neardup.files.reading.batch import Reading
+from neardup.near.question import check_question
+from neardup.text.recipe import as_recipe
 
 
 @pytest.mark.parametrize(
@@ -51,3 +56,44 @@ def test_files_of_a_folder_are_sorted_and_have_whole_urls() -> None:
         "s3a://bucket/b.jsonl",
         "s3a://bucket/c.jsonl",
     ]
+
+
+def settings_of(folder: Path, **more: Any) -> ReadSettings:
+    recipe = as_recipe(None)
+    question = check_question(None, None, None, bits=recipe.bits)
+    return ReadSettings(Reading(), question, recipe, folder=str(folder), **more)
+
+
+@pytest.mark.parametrize("driver", [None, ("elsewhere", 1)])
+def test_another_process_leaves_the_cores_to_spark_and_finds_relative_paths(
+    driver: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Path.cwd()
+    monkeypatch.chdir(before)
+    monkeypatch.setenv("RAYON_NUM_THREADS", "7")
+    monkeypatch.delenv("RAYON_NUM_THREADS")
+    settings_of(tmp_path, **({} if driver is None else {"driver": driver})).check_worker()
+    assert os.environ.get("RAYON_NUM_THREADS") == (None if driver is None else "1")
+    assert Path.cwd() == (before if driver is None else tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        (9, [(0, -1, 9)]),
+        (10, [(0, -1, 10)]),
+        (11, [(0, 10, 10), (10, 11, 1)]),
+        (25, [(0, 10, 10), (10, 20, 10), (20, 25, 5)]),
+    ],
+)
+def test_only_a_larger_file_is_split(
+    size: int, expected: list[tuple[int, int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_driver, "PART_BYTES", 10)
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"{}\n".ljust(size, b" "))
+    reader = DistributedReader.__new__(DistributedReader)
+    reader._settings = settings_of(tmp_path)
+    units = reader._split_file(str(path))
+    assert [(unit.start, unit.stop, unit.size) for unit in units] == expected
+    assert all(unit.in_place for unit in units)

@@ -1,4 +1,4 @@
-"""How the work is cut: every table in one round, and rounds no larger than asked for."""
+"""Sizes of tasks and rounds: every table in one round, and no round larger than the limit."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from helpers.spark_cases import frame_of, sample
 from neardup.engines import spark as sp
 from neardup.engines.spark import Limits, buckets
+from neardup.engines.spark.arrow import binary_array, int64_array, make_batch
 from neardup.engines.spark.buckets import HeavyKeys
 from neardup.engines.spark.request import SHUFFLE_MEMORY_BYTES, SparkRequest
-from neardup.engines.spark.rows import Rows
+from neardup.engines.spark.rows import ALL, Rows
 from neardup.near.question import check_question
 from neardup.text.recipe import as_recipe
 
@@ -27,6 +28,31 @@ def test_tables_in_rounds(sizes: list[int], most: int) -> None:
     assert all(size <= most or len(some) == 1 for some, size in zip(rounds, moved, strict=True))
     # Not many more of them than it takes.
     assert len(rounds) <= 2 * -(-sum(sizes) // most) + 1
+
+
+def test_tasks_have_no_more_bytes_than_the_limit() -> None:
+    limits = Limits(task_bytes=10)
+    assert [limits.tasks(count) for count in (0, 1, 10, 11, 20, 25.5)] == [1, 1, 1, 2, 2, 3]
+    assert limits.tasks(10**9) == 100_000
+
+
+def test_a_key_with_more_rows_than_the_limit_is_heavy() -> None:
+    recipe = as_recipe(None)
+    request = SparkRequest(recipe, check_question(None, None, None, bits=recipe.bits), "", "", ())
+    registers = np.zeros((3, 48), dtype=np.uint8)
+    batch = make_batch(
+        {
+            "row": int64_array(np.arange(3)),
+            "side": int64_array(np.full(3, ALL)),
+            "compared": binary_array(registers),
+        }
+    )
+    for least, keys in ((2, 22), (3, 0)):
+        records = buckets.KeyTask(request, 1)(iter([batch]))
+        (counted,) = buckets.CountTask(request, least)(records)
+        assert counted.num_rows == keys
+        assert set(counted.column("rows").to_pylist()) <= {3}
+        assert set(counted.column("alike").to_pylist()) <= {1}
 
 
 def test_rounds_by_default() -> None:

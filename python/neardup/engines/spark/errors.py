@@ -170,6 +170,6 @@ def explained() -> Iterator[None]:
     except Exception as error:
         # Clients write what they send to local files first.
         is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
-        if isinstance(error, SparkFailedError) or not (is_spark_error(error) or is_full):
+        if not (is_spark_error(error) or is_full):
             raise
         raise SparkFailedError(f"Spark: {failure_message(error)}") from error
