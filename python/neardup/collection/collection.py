@@ -1,5 +1,5 @@
 """Collection: the public class, with all operations on a collection. The other modules of the
-package do the work."""
+package do the work. The file is long because one class is the whole public surface."""
 
 from __future__ import annotations
 

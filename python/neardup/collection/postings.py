@@ -1,5 +1,6 @@
 """Postings (term → keys of documents) of a collection, derived from the texts. There are two kinds:
 features, to rank documents by cosine, and runs of words, to find documents that share a passage.
+One long file: the terms, their postings and the pair of them only make sense together.
 
 `CollectionPostings` holds one `Postings` of each kind. The first search builds them in memory, or
 they are stored in files (`search=True`, `runs=True`).

@@ -1,4 +1,5 @@
-"""The search indexes of a collection: fingerprints and sketches, derived from the store.
+"""The search indexes of a collection: fingerprints and sketches, derived from the store. One long
+file, since reading, merging and writing of segments share their state.
 
 The newest documents are in the tail, in memory. All others are in segments: a segment covers a
 range of keys and has two memory-mapped files, a `neardup.Index` of fingerprints and an index of

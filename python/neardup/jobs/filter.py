@@ -1,4 +1,5 @@
-"""neardup filter: a stream of records in, the records without an earlier near-duplicate out.
+"""neardup filter: a stream of records in, the records without an earlier near-duplicate out. One
+file, since the stream, its records and the note of pending ones make one protocol.
 
 Lines are passed on as soon as they arrive. A record is noted in a file of the collection (see
 `Pending`), then stored, then written, then the note is cleared: a killed run loses nothing.
