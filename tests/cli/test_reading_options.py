@@ -13,7 +13,7 @@ import pytest
 
 from helpers.batches import pack, unpack
 from neardup import jobs
-from neardup.files.reading import text as blocks
+from neardup.files.reading import streams
 from neardup.files.reading.batch import Reading
 
 FOX, DOG, HEN = "the quick brown fox jumps", "a lazy dog sleeps all day", "seven hens lay eggs"
@@ -257,7 +257,7 @@ def test_packed_text_of_one_repeated_line_is_read(
 def test_an_input_deleted_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 1 << 10)
     source = tmp_path / f"a.{kind}"
     rows = [f'{{"text": "word{n} other{n}"}}' for n in range(500)]
     source.write_text({"csv": "text\n", "json": "[\n"}.get(kind, "") + ",\n".join(rows))

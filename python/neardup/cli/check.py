@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import DONE, UNREADABLE, console
-from neardup.cli.captures import choose
 from neardup.cli.command import SHARED, FileName, ParamType, command, only, option
 from neardup.cli.options import (
     INPUTS,
@@ -141,7 +140,7 @@ def check(
       neardup check theses/*.txt --against library.neardup --html report.html
       neardup check essays.jsonl --template task.txt --common 5 -o table.csv
     """
-    from neardup import jobs
+    import neardup.jobs as jobs
     from neardup.jobs.options import THRESHOLD
 
     html = None if files.html is None else Path(files.html)
@@ -155,14 +154,14 @@ def check(
         "ignore_quotations": own.ignore_quotations or None,
         "ignore_references": own.ignore_references or None,
     }
-    reading = choose(
-        [*inputs, *own.against],
-        reading_options.reading(),
+    reading = reading_options.reading()
+    # Without these options the job itself decides whether the inputs are captures.
+    if captures.as_what or captures.no_mask:
+        from neardup.cli.captures import choose
+
         # Only visible text can be copied.
-        RecipeOptions(recipe="http-text"),
-        captures,
-        quiet=output.quiet,
-    ).reading
+        recipe, given = RecipeOptions(recipe="http-text"), [*inputs, *own.against]
+        reading = choose(given, reading, recipe, captures, quiet=output.quiet).reading
 
     def run(**callbacks: Any) -> Checked:
         options = jobs.CheckOptions(

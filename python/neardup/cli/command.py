@@ -1,8 +1,8 @@
 """The building blocks of commands: options as dataclasses, and help in sections.
 
 A group of options is a frozen dataclass whose fields are made by `option`; the type of a field says
-how its value is parsed. `command` turns a function into a command that takes such groups as
-objects:
+how its value is parsed. A field whose default factory is another group adds its options. `command`
+turns a function into a command that takes such groups as objects:
 
     @command(INPUTS, near=NearOptions, limits=only(ReadingOptions, "max_bytes"))
     def pairs(inputs: tuple[str, ...], near: NearOptions, limits: ReadingOptions) -> int: ...
@@ -61,13 +61,6 @@ class FileName(ParamType):
         return [CompletionItem(incomplete, type="file")]
 
 
-class FilePath(FileName):
-    """A path. Whether it can be read or written shows when that is tried."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        return Path(value)
-
-
 class Range(ParamType):
     """A number within limits; click's own ranges explain them by inequalities."""
 
@@ -86,12 +79,14 @@ class Range(ParamType):
         return number
 
 
+# A path. Whether it can be read or written shows when that is tried.
+FILE_PATH = click.Path(path_type=Path, readable=False)
 # By the annotation of a field.
 TYPES: dict[str, ParamType] = {
     "str": click.STRING,
     "int": click.INT,
     "float": click.FLOAT,
-    "Path": FilePath(),
+    "Path": FILE_PATH,
 }
 
 
@@ -164,11 +159,6 @@ def option(*names: str, default: Any = None, **settings: Any) -> Any:
     return dataclasses.field(default=default, metadata={"names": names, **settings})
 
 
-def group(of: type) -> Any:
-    """Declare a field that is a group itself."""
-    return dataclasses.field(default_factory=of, metadata={"group": of})
-
-
 class Subset(NamedTuple):
     """Some options of a group, perhaps with other help texts; the others have their defaults."""
 
@@ -207,11 +197,16 @@ def _options_of(group: type | Subset) -> Iterator[Option]:
     part = group if isinstance(group, Subset) else only(group, *_field_names(group))
     fields = {field.name: field for field in dataclasses.fields(part.group)}
     for name in part.fields:
-        if inner := fields[name].metadata.get("group"):
+        if inner := _inner_group(fields[name]):
             yield from _options_of(inner)
         else:
             section = getattr(part.group, "SECTION", OUTPUT)
             yield _make_option(section, fields[name], part.helps.get(name))
+
+
+def _inner_group(field: dataclasses.Field[Any]) -> type | None:
+    factory = field.default_factory
+    return factory if isinstance(factory, type) and dataclasses.is_dataclass(factory) else None
 
 
 def _field_names(group: type) -> list[str]:
@@ -224,7 +219,7 @@ def _build(group: type | Subset, values: dict[str, Any]) -> Any:
     fields = {field.name: field for field in dataclasses.fields(of)}
     given = {}
     for name in names:
-        inner = fields[name].metadata.get("group")
+        inner = _inner_group(fields[name])
         given[name] = _build(inner, values) if inner else values.pop(name)
     return of(**given)
 

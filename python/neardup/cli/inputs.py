@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from neardup.cli.command import FilePath, argument
+from neardup.cli.command import FILE_PATH, argument
 from neardup.cli.console import ProgressBar
 from neardup.cli.options import NearOptions, check_stdin
 
@@ -28,7 +28,7 @@ BATCH_SIZE = 4096
 # Columns of a response that are stored as metadata.
 RESPONSE_COLUMNS = ("url", "status", "title", "server")
 
-COLLECTION = argument("path", "COLLECTION", "Folder whose name ends in .neardup.", type=FilePath())
+COLLECTION = argument("path", "COLLECTION", "Folder whose name ends in .neardup.", type=FILE_PATH)
 
 
 class DocumentBatch(NamedTuple):

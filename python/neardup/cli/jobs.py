@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.cli import DONE, UNREADABLE, console
-from neardup.cli.command import CAPTURES, KEPT, FileName, command, group, only, option
+from neardup.cli.command import CAPTURES, KEPT, FileName, command, only, option
 from neardup.cli.options import (
     INPUTS,
     JobOptions,
@@ -29,7 +29,7 @@ class DedupOptions:
     out: Path = out_option(
         required=True, help="Kept records, unchanged, in the inputs' format; - for standard output."
     )
-    keeping: KeepOptions = group(KeepOptions)
+    keeping: KeepOptions = field(default_factory=KeepOptions)
     against: tuple[str, ...] = option(
         "--against",
         default=(),
@@ -46,7 +46,7 @@ class DedupOptions:
         daily=True,
         help="Write the removed records and the record each is near: .jsonl, .csv, .parquet.",
     )
-    report: ReportOptions = group(ReportOptions)
+    report: ReportOptions = field(default_factory=ReportOptions)
 
 
 @command(INPUTS, own=DedupOptions, shared=JobOptions)
@@ -127,7 +127,7 @@ def pairs(
 @dataclass(frozen=True)
 class ClusterOptions:
     out: Path = out_option(required=True)
-    keeping: KeepOptions = group(KeepOptions)
+    keeping: KeepOptions = field(default_factory=KeepOptions)
     kinds: Path | None = option(
         "--kinds",
         metavar="FILE",
@@ -143,7 +143,7 @@ class ClusterOptions:
         section=CAPTURES,
         help="With --kinds: your own label rules, tried before the built-in ones; may be repeated.",
     )
-    report: ReportOptions = group(ReportOptions)
+    report: ReportOptions = field(default_factory=ReportOptions)
 
 
 @command(INPUTS, own=ClusterOptions, shared=JobOptions)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,6 @@ from neardup.cli.command import (
     ConfigFile,
     FileName,
     argument,
-    group,
     option,
 )
 from neardup.cli.console import reason
@@ -400,12 +399,12 @@ class PrintQuietOptions(PrintOptions):
 class JobOptions:
     """Options of all jobs on whole files."""
 
-    near: NearOptions = group(NearOptions)
-    recipe: RecipeOptions = group(RecipeOptions)
-    reading: ReadingOptions = group(ReadingOptions)
-    captures: CaptureOptions = group(CaptureOptions)
-    engine: EngineOptions = group(EngineOptions)
-    output: OutputOptions = group(OutputOptions)
+    near: NearOptions = field(default_factory=NearOptions)
+    recipe: RecipeOptions = field(default_factory=RecipeOptions)
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    captures: CaptureOptions = field(default_factory=CaptureOptions)
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    output: OutputOptions = field(default_factory=OutputOptions)
 
 
 TABLE_HELP = (

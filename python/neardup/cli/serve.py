@@ -14,7 +14,7 @@ import click
 
 from neardup._util.extras import install_hint
 from neardup.cli import DONE, console
-from neardup.cli.command import LIMITS, SERVICE, FilePath, argument, command, only, option
+from neardup.cli.command import FILE_PATH, LIMITS, SERVICE, argument, command, only, option
 from neardup.cli.inputs import open_collection
 from neardup.cli.options import OutputOptions
 
@@ -115,7 +115,7 @@ class LimitOptions:
         "path",
         "[COLLECTION]",
         "Folder whose name ends in .neardup. [default: a demo made of the sample]",
-        type=FilePath(),
+        type=FILE_PATH,
     ),
     own=ServeOptions,
     limits=LimitOptions,

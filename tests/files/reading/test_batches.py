@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from helpers.batches import keys, pack, pairs, pieces, read, texts
 from neardup.files.reading import batch as document
 from neardup.files.reading import streams
-from neardup.files.reading import text as blocks
 from neardup.files.reading.batch import Reading, Unreadable
 from neardup.files.reading.inputs import read_batches
 
@@ -173,7 +172,7 @@ def test_blocks_are_the_lines(data: bytes, most: int) -> None:
         problems: list[Unreadable] = []
         file = streams.ByteStream("a.txt", io.BytesIO(data))
         found = {}
-        for number, start, block in blocks.blocks(file, problems.append):
+        for number, start, block in streams.blocks(file, problems.append):
             assert data[start : start + len(block)] == block
             for at, line in enumerate(block.removesuffix(b"\n").split(b"\n"), number):
                 found[at] = line
@@ -228,7 +227,7 @@ def test_progress_is_of_stored_bytes(
 
 
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 100)
     monkeypatch.setattr("neardup.files.reading.csv.BATCH_BYTES", 100)
     row = '{"text": "%03d"}\n'
     (tmp_path / "a.jsonl").write_text("".join(row % n for n in range(50)))
@@ -246,7 +245,7 @@ def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_records_before_a_disk_error_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int, name: str
 ) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 170)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 170)
     row = '{"text": "%03d"}\n' if name == "a.jsonl" else "%03d\n"
     head = "" if name == "a.jsonl" else "text\n"
     (tmp_path / name).write_text(head + "".join(row % n for n in range(500)))

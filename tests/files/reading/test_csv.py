@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from helpers.batches import keys, pack, pairs, pieces, read, texts
 from neardup.files.reading import batch as document
-from neardup.files.reading import text as blocks
+from neardup.files.reading import streams
 from neardup.files.reading.batch import Reading, Unreadable
 from neardup.files.reading.inputs import read_batches
 
@@ -164,7 +164,7 @@ def test_tables_of_any_cells(
     path = tmp_path / "a.csv"
     path.write_bytes(sink.getvalue().encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK_BYTES", size)
+        patch.setattr(streams, "BLOCK_BYTES", size)
         batches, problems = read(path, key_column="n")
     assert problems == []
     assert texts(batches) == [text for text, _ in rows]
@@ -282,7 +282,7 @@ def test_rows_are_those_of_the_csv_module(
             break
     rows = [row for row in rows if row is None or row]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK_BYTES", size)
+        patch.setattr(streams, "BLOCK_BYTES", size)
         found, problems = read(
             path,
             delimiter=";",

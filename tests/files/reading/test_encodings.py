@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.batches import pack, pairs, pieces, read, texts
-from neardup.files.reading import encodings
-from neardup.files.reading import text as blocks
+from neardup.files.reading import encodings, streams
 from neardup.files.reading.batch import Reading, Unreadable
 from neardup.files.reading.inputs import read_batches
 from neardup.files.reading.streams import ByteStream
@@ -157,7 +156,7 @@ def test_decoded_bytes_are_those_of_the_text(
 def test_lines_of_a_decoded_file_have_their_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 50)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 50)
     path = tmp_path / "a.txt"
     lines = [f"第{n}行" for n in range(200)]
     path.write_bytes("\n".join(lines).encode("big5"))

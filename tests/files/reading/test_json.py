@@ -96,8 +96,8 @@ def test_json_lines_in_a_file_called_json(tmp_path: Path, data: bytes, name: str
     path = tmp_path / "a.json"
     path.write_bytes(data)
     assert sniff(data) == name
-    assert format_of(str(path), Reading()) == name
-    assert format_of(str(path), Reading(format="json")) == "json"
+    assert format_of(str(path), Reading()).name == name
+    assert format_of(str(path), Reading(format="json")).name == "json"
 
 
 def test_records_of_an_array_on_one_line_are_distinguished(tmp_path: Path) -> None:

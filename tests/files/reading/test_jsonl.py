@@ -37,7 +37,7 @@ def test_columns_and_ids(path: Path) -> None:
 def test_spans_are_the_lines(
     path: Path, key: str | None, end: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neardup.files.reading.text.BLOCK_BYTES", 50)
+    monkeypatch.setattr("neardup.files.reading.streams.BLOCK_BYTES", 50)
     lines = [b'{"text": "%d", "n": 1}\n' % n for n in range(9)]
     data = b"".join(lines).removesuffix(b"\n") + end
     path.write_bytes(data)

@@ -12,9 +12,8 @@ import pytest
 from helpers.batches import read as read_file
 from neardup.files.reading import batch as batch_module
 from neardup.files.reading import batch as document
-from neardup.files.reading import csv
+from neardup.files.reading import csv, streams
 from neardup.files.reading import parquet as parquet_module
-from neardup.files.reading import text as blocks_module
 from neardup.files.reading.batch import Reading, Unreadable
 from neardup.files.reading.inputs import read_batches, read_text
 
@@ -58,7 +57,7 @@ def test_a_file_of_just_the_limit_is_read_and_one_byte_more_is_not(
 def test_a_line_of_just_the_limit_is_read_and_one_byte_more_is_not(
     tmp_path: Path, over: int, end: bytes, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks_module, "BLOCK_BYTES", block)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", block)
     path = put(tmp_path / "a.txt", b"a\n" + b"x" * (MOST + over) + end)
     batches, problems = read_file(path, lines=True)
     texts = [text for batch in batches for text in batch.texts.to_pylist()]
@@ -146,7 +145,7 @@ def test_documents_in_lists_of_just_so_many(count: int) -> None:
 def test_blocks_that_end_just_where_lines_end(
     tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks_module, "BLOCK_BYTES", size)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", size)
     path = put(tmp_path / "a.txt", b"".join(b"line%d\n" % n for n in range(7)))
     batches, problems = read_file(path, lines=True)
     texts = [text for batch in batches for text in batch.texts.to_pylist()]

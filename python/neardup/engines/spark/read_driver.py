@@ -171,7 +171,7 @@ class DistributedReader:
 
     def _is_plain_jsonl(self, path: str) -> bool:
         reading = self._settings.reading
-        if format_of(path, reading) != "jsonl" or not is_plain_file(path):
+        if format_of(path, reading).name != "jsonl" or not is_plain_file(path):
             return False
         with streams.open_stored(path, reading) as file:
             return file.is_plain

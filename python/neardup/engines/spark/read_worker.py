@@ -21,7 +21,7 @@ from neardup.files.reading.batch import Batch, Precompute, Precomputed, Reading,
 from neardup.files.reading.formats import Format, all_formats, name_of
 from neardup.files.reading.inputs import read_batches
 from neardup.files.reading.locations import using_opener
-from neardup.files.reading.text import blocks
+from neardup.files.reading.streams import blocks
 from neardup.near.corpus import precompute
 from neardup.near.question import Question
 from neardup.text.recipe import Recipe
@@ -93,6 +93,7 @@ class LineRange:
 
     def __init__(self, raw: Any, path: str, start: int, stop: int, reading: Reading) -> None:
         self.path = path
+        self.name = name_of(path)
         self.most = document.MAX_BYTES if reading.max_document is None else reading.max_document
         self._raw = raw
         self._stop = stop
@@ -242,7 +243,7 @@ def _read_unit(settings: ReadSettings, unit: dict[str, Any]) -> Iterator[pa.Reco
 def _part_batches(task: Task, unit: dict[str, Any]) -> Iterator[Batch]:
     """Yield batches of the JSON lines that begin in a part of a file."""
     lines = unit["line"]
-    known = jsonl.JsonlFile(task, None, unit["in_place"])
+    known = jsonl.JsonlFile(task, name_of(task.path), None, unit["in_place"])
 
     def report(problem: Unreadable) -> None:
         line = None if problem.line is None else problem.line + lines

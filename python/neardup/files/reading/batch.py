@@ -250,6 +250,23 @@ class Reading:
         return {name: OPTIONS[name] for name, is_given in given.items() if is_given}
 
 
+@dataclass
+class OddIds:
+    """Counts ids that are lists or objects, from any thread; their records get file:line as id."""
+
+    count: int = 0
+    first: int = 0
+    kind: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def see(self, line: int, kind: str, count: int = 1) -> None:
+        """Count some more, the first at this line and of this kind."""
+        with self._lock:
+            if not self.count or line < self.first:
+                self.first, self.kind = line, kind
+            self.count += count
+
+
 @dataclass(frozen=True)
 class Task:
     """A file to read, and the callbacks of its reader.
@@ -268,24 +285,7 @@ class Task:
     note: Note
     progress: Callable[[int], object] | None = None
     making: Precompute | None = None
-    odd_ids: OddIds = field(default_factory=lambda: OddIds())
-
-
-class OddIds:
-    """Counts ids that are lists or objects, from any thread; their records get file:line as id."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.first = 0
-        self.kind = ""
-        self._lock = threading.Lock()
-
-    def see(self, line: int, kind: str, count: int = 1) -> None:
-        """Count some more, the first at this line and of this kind."""
-        with self._lock:
-            if not self.count or line < self.first:
-                self.first, self.kind = line, kind
-            self.count += count
+    odd_ids: OddIds = field(default_factory=OddIds)
 
 
 def _check_delimiter(value: object) -> None:

@@ -29,12 +29,12 @@ from neardup.files.reading.formats import DELIMITERS, STDIN, Format, name_of, re
 from neardup.files.reading.records import DEFAULT_ID, list_columns
 from neardup.files.reading.streams import (
     ByteStream,
+    blocks,
     open_stored,
     open_task,
     report_not_utf8,
     report_nul,
 )
-from neardup.files.reading.text import blocks
 
 
 class RowTooLongError(Exception):

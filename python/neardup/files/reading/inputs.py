@@ -25,6 +25,7 @@ from neardup.files.reading.batch import (
 from neardup.files.reading.formats import (
     PACKED,
     STDIN,
+    Format,
     all_endings,
     all_families,
     all_formats,
@@ -39,7 +40,7 @@ from neardup.files.reading.formats import (
     whole_ending,
 )
 from neardup.files.reading.locations import Progress
-from neardup.files.reading.records import MissingIds
+from neardup.files.reading.records import note_missing_ids
 from neardup.files.reading.streams import beginning
 from neardup.files.reading.text import read_plain_text
 
@@ -72,10 +73,11 @@ def captures_of(inputs: Sequence[str], reading: Reading) -> tuple[list[str], lis
 
     Only folders and patterns are listed; an input that does not exist is reported when it is read.
     """
-    if reading.viewing is not None or is_capture_format(reading.format):
+    if reading.viewing is not None:
         return list(inputs), []
     if reading.format is not None:
-        return [], list(inputs)
+        is_captured = is_capture_format(reading.format)
+        return (list(inputs), []) if is_captured else ([], list(inputs))
     files: list[str] = []
     for name in inputs:
         if glob.has_magic(name) or os.path.isdir(name):
@@ -104,7 +106,7 @@ class _Wanted(Enum):
 
 
 def _expanded(name: str, wanted: _Wanted, note: Note) -> list[str]:
-    if name == STDIN or is_url(name):
+    if name == STDIN:
         return [name]
     if os.path.isdir(name):
         found, skipped = _walk(name, wanted)
@@ -117,7 +119,7 @@ def _expanded(name: str, wanted: _Wanted, note: Note) -> list[str]:
             )
         _note_skipped(name, skipped, note)
         return found
-    if os.path.exists(name):
+    if os.path.exists(name) or is_url(name):
         return [name]
     if glob.has_magic(name):
         return _matches(name, wanted, note)
@@ -185,30 +187,31 @@ def _count_endings(skipped: Sequence[str]) -> str:
     return ", ".join(shown)
 
 
-def format_of(path: str, reading: Reading) -> str:
-    """Return the name of a file's format: as `reading` says, by its ending, or by its first bytes.
+def format_of(path: str, reading: Reading) -> Format:
+    """Return the format of a file: as `reading` says, by its ending, or by its first bytes.
 
     A file that none of these tell is text, or with `Reading.viewing` a capture that is recognised
     when it is read.
     """
-    if reading.format is not None:
-        return reading.format
-    if reading.viewing is not None:
+    name = reading.format
+    if name is None and reading.viewing is not None:
         certain, family = capture_by_name(path), all_families()["capture"]
-        return certain or family.detect(beginning(path, reading)) or family.fallback or TEXT
-    format_ = format_by_name(path)
-    if format_ is None:
-        found = None
-        if not reading.lines:
-            found = all_families()["document"].detect(beginning(path, reading))
-        return found or TEXT
-    return format_.name if format_.sniff is None else format_.sniff(beginning(path, reading))
+        name = certain or family.detect(beginning(path, reading)) or family.fallback
+    elif name is None:
+        format_ = format_by_name(path)
+        if format_ is not None and format_.sniff is None:
+            return format_
+        if format_ is not None and format_.sniff is not None:
+            name = format_.sniff(beginning(path, reading))
+        elif not reading.lines:
+            name = all_families()["document"].detect(beginning(path, reading))
+    return all_formats()[name or TEXT]
 
 
 def check_options(files: Sequence[str], reading: Reading) -> None:
     """Raise ValueError for an option that the format of no file has."""
-    formats = all_formats()
     for name, option in reading.format_options.items():
+        formats = all_formats()
         if not any(name in formats[_format_by_name(path, reading)].options for path in files):
             known = [each.called for each in formats.values() if name in each.options]
             raise ValueError(
@@ -244,21 +247,18 @@ def read_batches(
     making    what to compute from the texts while they are read, which is faster; see `Batch.made`
     """
     task = Task(path, reading, report, note, progress, making)
-    format_ = all_formats()[format_of(path, reading)]
-    missing = MissingIds(task, format_.unit)
+    format_ = format_of(path, reading)
+    batches = note_missing_ids(format_.read(task), task, format_.unit)
     try:
-        for batch in format_.read(task):
-            missing.see(batch)
-            yield batch
+        yield from batches
     except OSError as error:
         report(Unreadable(name_of(path), None, error.strerror or str(error)))
-    missing.tell()
 
 
 def read_text(path: str) -> str:
     """Return the text of one file, plain or a document; raise ValueError if it cannot be read."""
     reading = Reading()
-    name = format_of(path, reading)
+    name = format_of(path, reading).name
     if not is_document_format(name):
         return read_plain_text(path)
     problems: list[Unreadable] = []

@@ -19,10 +19,9 @@ from neardup.files.reading.batch import (
     Unreadable,
     make_batch,
 )
-from neardup.files.reading.formats import Format, name_of, register
+from neardup.files.reading.formats import Format, register
 from neardup.files.reading.records import DEFAULT_ID, BadRecordError, fields_of, parse_record
-from neardup.files.reading.streams import ByteStream, nul_hint, open_task, report_not_utf8
-from neardup.files.reading.text import blocks
+from neardup.files.reading.streams import ByteStream, blocks, nul_hint, open_task, report_not_utf8
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,11 +48,13 @@ class JsonlRecords(NamedTuple):
 class JsonlFile(NamedTuple):
     """What is known of a file before its first line is parsed.
 
+    source    its name, for ids and messages
     in_place  whether the core can read a line again from the file. Checked once: the file may be
               deleted while it is read
     """
 
     task: Task
+    source: str
     encoding: str | None
     in_place: bool
 
@@ -86,7 +87,7 @@ def read_jsonl_batches(task: Task) -> Iterator[Batch]:
             yield before, block
 
     with open_task(task) as file:
-        known = JsonlFile(task, file.encoding, file.is_plain)
+        known = JsonlFile(task, file.name, file.encoding, file.is_plain)
 
         def parse(
             item: tuple[list[Unreadable], tuple[int, int, bytes]],
@@ -161,7 +162,7 @@ def _parse_quickly(
     """
     reading, making = file.task.reading, file.making
     columns = (reading.text_columns, reading.id_column or DEFAULT_ID, reading.id_column is not None)
-    given = block, columns, name_of(file.task.path), first, None
+    given = block, columns, file.source, first, None
     if making is None:
         found = _core.read_json_lines(*given)
     else:
@@ -222,8 +223,7 @@ def _parse_lines(
     odd_ids: OddIds,
 ) -> JsonlRecords:
     """Parse the lines with these numbers. Blank lines are skipped, bad ones reported."""
-    path, reading = file.task.path, file.task.reading
-    source = name_of(path)
+    path, source, reading = file.task.path, file.source, file.task.reading
     keys: list[Any] | None = None if reading.key_column is None else []
     found = JsonlRecords([], [], [], keys, [] if reading.others else None)
     for row, (number, line) in enumerate(zip(numbers, lines, strict=True)):

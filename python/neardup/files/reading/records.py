@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup import _core
@@ -243,18 +244,31 @@ def _records(count: int) -> str:
     return f"{count:,} record{'' if count == 1 else 's'}"
 
 
+def note_missing_ids(batches: Iterable[Batch], task: Task, unit: str) -> Iterator[Batch]:
+    """Yield batches of a file, then note the records without an id."""
+    missing = MissingIds(task, unit)
+    try:
+        for batch in batches:
+            missing.see(batch)
+            yield batch
+    except OSError:
+        missing.tell()
+        raise
+    missing.tell()
+
+
 REMEMBERED = 10_000_000
 
 
+@dataclass
 class DuplicateIds:
     """Counts ids that occur again. Keeps 8 bytes for each of the first ten million ids."""
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.first: str | None = None
-        self._kept = 0
-        # Sorted runs, each less than half as long as the one before: few to search, cheap to merge.
-        self._runs: list[NDArray[np.uint64]] = []
+    count: int = 0
+    first: str | None = None
+    _kept: int = 0
+    # Sorted runs, each less than half as long as the one before: few to search, cheap to merge.
+    _runs: list[NDArray[np.uint64]] = field(default_factory=list)
 
     def see(self, ids: pa.LargeStringArray) -> None:
         """Count the duplicates among some more ids."""

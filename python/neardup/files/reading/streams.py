@@ -8,17 +8,20 @@ helps.
 from __future__ import annotations
 
 import codecs
+import io
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from neardup import _core
 from neardup.files.reading import batch, encodings, formats, locations
-from neardup.files.reading.batch import GZIP, ZSTD, Unreadable
+from neardup.files.reading.batch import BOM, GZIP, ZSTD, Report, Unreadable
 from neardup.files.reading.compression import Break, Frames, Members
-from neardup.files.reading.formats import STDIN, all_families, all_formats, name_of
-from neardup.files.reading.locations import Progress, can_reread, is_plain_file, open_raw
+from neardup.files.reading.formats import STDIN, all_families, all_formats, name_of, packing
+from neardup.files.reading.locations import Progress, can_reread, open_raw
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 FREE_BYTES = 16 << 30
 MAX_RATIO = 100
 CHUNK_BYTES = 1 << 18
+# Small enough to stay in the CPU cache between reading and parsing.
+BLOCK_BYTES = 2 << 20
 
 
 class DamagedError(Exception):
@@ -40,9 +45,13 @@ class DamagedError(Exception):
 class ByteStream:
     """A file's bytes, unpacked and as UTF-8. `position` is the number of bytes returned.
 
+    name       of the file, for messages
+    packing    "gzip", "zstd" or None
     most       largest size of one document, in bytes
     encoding   that the file was decoded from; None if its bytes are UTF-8 or not decoded
     told_by    source of `encoding`: "its byte order mark", "detection", or "" for the user
+    is_plain   whether the bytes are those of a regular local file, unchanged, and the core can open
+               it by its name
     """
 
     def __init__(
@@ -53,46 +62,37 @@ class ByteStream:
         reading: Reading | None = None,
     ) -> None:
         self.path = path
+        self.name = name_of(path)
+        self.packing = packing(path)
+        self.most = (reading and reading.max_document) or batch.MAX_BYTES
         self.position = 0
         self._reading = reading
         self._raw = _Counted(raw, progress)
-        self._packing = formats.packing(path)
         self._unpacked = 0
         self._damage: str | None = None
         self._stream: Members | Frames | pa.NativeFile | None = (
-            self._unpacking() if self._packing else None
+            self._unpacking() if self.packing else None
         )
-        self._begun = False
         self._ahead = b""
-        self._encoding: str | None = None
         self._decoder: codecs.IncrementalDecoder | None = None
         self._ready = b""
         self._ended = False
-        self.told_by = ""
-
-    @property
-    def most(self) -> int:
-        asked = None if self._reading is None else self._reading.max_document
-        return batch.MAX_BYTES if asked is None else asked
+        self.encoding, self.told_by = self._detect_encoding()
+        self.is_plain = self.encoding is None and self.packing is None and self._is_regular(raw)
 
     @property
     def stored(self) -> int:
         """The number of stored bytes read."""
         return self._raw.count
 
-    @property
-    def encoding(self) -> str | None:
-        self._begin()
-        return self._encoding
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the bytes are those of a local file, unchanged."""
-        return self.encoding is None and is_plain_file(self.path)
+    def _is_regular(self, raw: Any) -> bool:
+        """Return whether a stream is a regular file with a name in UTF-8."""
+        if self.path == STDIN or self.path != self.name or not isinstance(raw, io.BufferedReader):
+            return False
+        return stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
 
     def read(self, size: int) -> bytes:
         """Read `size` bytes; fewer only at the end, and none after it."""
-        self._begin()
         if self._decoder is None:
             data, self._ahead = self._ahead[:size], self._ahead[size:]
             if len(data) < size:
@@ -105,7 +105,6 @@ class ByteStream:
 
     def peek(self, size: int) -> bytes:
         """Return the first bytes without consuming them; call before any `read`."""
-        self._begin()
         if self._decoder is not None:
             self._ready = self._decoded(size, self._decoder) + self._ready
             return self._ready[:size]
@@ -113,25 +112,24 @@ class ByteStream:
             self._ahead += self._or_nothing(size - len(self._ahead))
         return self._ahead[:size]
 
-    def _begin(self) -> None:
-        """Read the first bytes, which may tell the encoding."""
-        if self._begun:
-            return
-        self._begun = True
+    def _detect_encoding(self) -> tuple[str | None, str]:
+        """Read the first bytes, which may tell the encoding; return it and what told it."""
         asked = None if self._reading is None else self._reading.encoding
         size = encodings.SAMPLE if asked == encodings.AUTO else encodings.LONGEST_MARK
         self._ahead = self._or_nothing(size)
-        found = None if asked in (encodings.UTF8, encodings.AUTO) else asked
+        found, told_by = None if asked in (encodings.UTF8, encodings.AUTO) else asked, ""
         if (mark := encodings.marked(self._ahead)) is not None:
-            found, self.told_by = mark[0], "its byte order mark"
+            found, told_by = mark[0], "its byte order mark"
             if found != encodings.UTF8:
                 self._ahead = self._ahead[mark[1] :]
         elif self._ahead.startswith((GZIP, ZSTD)):
             found = None  # compressed, though its name does not say so: reported
         elif asked == encodings.AUTO:
-            found, self.told_by = encodings.detect(self._ahead), "detection"
-        if found not in (None, encodings.UTF8):
-            self._encoding, self._decoder = found, encodings.decoder(str(found))
+            found, told_by = encodings.detect(self._ahead), "detection"
+        if found in (None, encodings.UTF8):
+            return None, told_by
+        self._decoder = encodings.decoder(str(found))
+        return found, told_by
 
     def _or_nothing(self, size: int) -> bytes:
         """Read as `_take`; if data is damaged return nothing, and let the next call raise."""
@@ -190,7 +188,7 @@ class ByteStream:
                 return self._inflate(self._by_records(start), size)
             data = self._rescued(size)
             self._damage = (
-                f"the {self._packing} data is damaged or cut short: {self._unpacked + len(data):,} "
+                f"the {self.packing} data is damaged or cut short: {self._unpacked + len(data):,} "
                 f"bytes could be unpacked, the rest is lost ({error})"
             )
             if not data:
@@ -217,7 +215,7 @@ class ByteStream:
         Arrow's is faster but stops there.
         """
         self._raw.rewind()
-        self._stream = records = (Members if self._packing == "gzip" else Frames)(self._raw, start)
+        self._stream = records = (Members if self.packing == "gzip" else Frames)(self._raw, start)
         left = self._unpacked
         while left and (again := records.read(min(left, CHUNK_BYTES))):
             left -= len(again)
@@ -237,11 +235,6 @@ class ByteStream:
         return bytes(data)
 
     @property
-    def packing(self) -> str | None:
-        """ "gzip", "zstd" or nothing."""
-        return self._packing
-
-    @property
     def breaks(self) -> Sequence[Break]:
         """Damage after which reading continued, in a file compressed record by record."""
         return self._stream.breaks if isinstance(self._stream, Members | Frames) else ()
@@ -249,7 +242,7 @@ class ByteStream:
     def _unpacking(self) -> pa.NativeFile:
         import pyarrow as pa
 
-        return pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), self._packing)
+        return pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), self.packing)
 
 
 def max_unpacked(stored: int, reading: Reading | None) -> int:
@@ -305,7 +298,7 @@ def open_task(task: Task) -> Iterator[ByteStream]:
         if file.encoding is not None:
             by = f" (told by {file.told_by})" if file.told_by else ""
             kept = "; kept records are written as UTF-8" if task.reading.keeps else ""
-            task.note(f"{name_of(task.path)}: read as {file.encoding}{by}{kept}")
+            task.note(f"{file.name}: read as {file.encoding}{by}{kept}")
         yield file
 
 
@@ -315,6 +308,50 @@ def beginning(path: str, reading: Reading | None = None) -> bytes:
         with suppress(OSError, ValueError, DamagedError), open_stored(path, reading) as file:
             return file.read(encodings.SAMPLE)
     return b""
+
+
+def blocks(file: ByteStream, report: Report) -> Iterator[tuple[int, int, bytes]]:
+    """Yield blocks of about BLOCK_BYTES: number of the first line, offset of the first byte, bytes.
+
+    Each ends at a line end, but for a last line without one. A leading byte order mark is left
+    out. A line longer than `file.most` is reported and skipped; so is a line cut off by damage.
+    """
+    source = file.name
+    # Of the incomplete line: number, offset, bytes (unless too long), their count.
+    line, start, held, size = 1, 0, list[bytes](), 0
+    while True:
+        try:
+            data = file.read(min(BLOCK_BYTES, file.most))
+        except DamagedError as damage:
+            report(Unreadable(source, line, str(damage)))
+            return
+        if not data:
+            break
+        if file.position == len(data):
+            if problem := report_compressed(file, data):
+                report(problem)
+                return
+            if data.startswith(BOM):
+                data, start = data[len(BOM) :], len(BOM)
+        first = data.find(b"\n") + 1
+        head = first or len(data)
+        if size + head - bool(first) > file.most:
+            # No other line can be too long, since the data read is not.
+            if size <= file.most:
+                report(Unreadable(source, line, batch.line_too_long(file.most)))
+            held, size, data = [], size + head, data[head:]
+            if first:
+                line, start, size = line + 1, start + size, 0
+        if cut := data.rfind(b"\n") + 1:
+            block = b"".join((*held, data[:cut]))
+            yield line, start, block
+            line, start = line + _core.count_lines(block), start + len(block)
+            held, size, data = [], 0, data[cut:]
+        if data:
+            held.append(data)
+            size += len(data)
+    if held:
+        yield line, start, b"".join(held)
 
 
 MAGIC_NUMBERS = ((GZIP, "gzip", ".gz", "zcat"), (ZSTD, "zstd", ".zst", "zstdcat"))
@@ -354,7 +391,7 @@ def report_compressed(file: ByteStream, data: bytes) -> Unreadable | None:
         if data.startswith(magic):
             is_stdin = file.path == STDIN
             way = f"pipe it through {program}" if is_stdin else f"let its name end in {ending}"
-            return Unreadable(name_of(file.path), None, f"is {name}", hint=way)
+            return Unreadable(file.name, None, f"is {name}", hint=way)
     return None
 
 

@@ -1,5 +1,4 @@
-"""Plain text: a document per file, or per line; and blocks of whole lines, for all formats of
-lines."""
+"""Plain text: a document per file, or per line."""
 
 from __future__ import annotations
 
@@ -7,68 +6,18 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from neardup import _core
-from neardup.files.reading import batch
 from neardup.files.reading import batch as document
-from neardup.files.reading.batch import BOM, Batch, Reading, Report, Task, Unreadable, make_batch
+from neardup.files.reading.batch import BOM, Batch, Reading, Task, Unreadable, make_batch
 from neardup.files.reading.formats import STDIN, Family, Format, name_of, register, register_family
 from neardup.files.reading.streams import (
     NAME_THE_ENCODING,
-    ByteStream,
     DamagedError,
+    blocks,
     open_task,
     report_compressed,
     report_not_utf8,
     report_nul,
 )
-
-# Small enough to stay in the CPU cache between reading and parsing.
-BLOCK_BYTES = 2 << 20
-
-
-def blocks(file: ByteStream, report: Report) -> Iterator[tuple[int, int, bytes]]:
-    """Yield blocks of about BLOCK_BYTES: number of the first line, offset of the first byte, bytes.
-
-    Each ends at a line end, but for a last line without one. A leading byte order mark is left
-    out. A line longer than `file.most` is reported and skipped; so is a line cut off by damage.
-    """
-    source = name_of(file.path)
-    # Of the incomplete line: number, offset, bytes (unless too long), their count.
-    line, start, held, size = 1, 0, list[bytes](), 0
-    while True:
-        try:
-            data = file.read(min(BLOCK_BYTES, file.most))
-        except DamagedError as damage:
-            report(Unreadable(source, line, str(damage)))
-            return
-        if not data:
-            break
-        if file.position == len(data):
-            if problem := report_compressed(file, data):
-                report(problem)
-                return
-            if data.startswith(BOM):
-                data, start = data[len(BOM) :], len(BOM)
-        first = data.find(b"\n") + 1
-        head = first or len(data)
-        if size + head - bool(first) > file.most:
-            # No other line can be too long, since the data read is not.
-            if size <= file.most:
-                report(Unreadable(source, line, batch.line_too_long(file.most)))
-            held, size, data = [], size + head, data[head:]
-            if first:
-                line, start, size = line + 1, start + size, 0
-        if cut := data.rfind(b"\n") + 1:
-            block = b"".join((*held, data[:cut]))
-            yield line, start, block
-            line, start = line + _core.count_lines(block), start + len(block)
-            held, size, data = [], 0, data[cut:]
-        if data:
-            held.append(data)
-            size += len(data)
-    if held:
-        yield line, start, b"".join(held)
-
 
 # First bytes of the items that Burp saves.
 BURP = re.compile(r"\s*(?:<\?xml[^>]{0,256}\?>)?\s*(?:<!DOCTYPE items\b|<items burpVersion=)")

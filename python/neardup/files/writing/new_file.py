@@ -91,9 +91,11 @@ _waiting: ContextVar[list[_Complete | BufferedStdout] | None] = ContextVar("_wai
 
 def check_output(
     path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = TABLE_ENDINGS
-) -> None:
-    """Raise ValueError if a file cannot be written or is one of the inputs, before any work is
-    done."""
+) -> Path:
+    """Return the name of an output, where "-" alone gets the first ending.
+
+    Raise ValueError if the file cannot be written or is one of the inputs, before any work is done.
+    """
     if path == Path():
         raise ValueError(f"the name of a file is empty; use one that ends in {endings[0]}")
     path = with_ending(path, endings[0])
@@ -104,7 +106,7 @@ def check_output(
         raise ValueError(f"{str(path)!r}: Parquet is packed within; leave {path.suffix} out")
     if is_stdout(path):
         _check_stdout(path, inputs)
-        return
+        return path
     folder = target_of(path).parent
     if not folder.is_dir():
         raise ValueError(f"{path}: the folder {folder} does not exist")
@@ -113,7 +115,7 @@ def check_output(
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ValueError(f"{path}: the folder {folder} is not writable")
     if not path.exists():
-        return
+        return path
     for name in inputs:
         if _same(name, path):
             raise ValueError(f"{path}: is also an input, which would be lost; name another file")
@@ -121,6 +123,7 @@ def check_output(
         raise ValueError(f"{path}: not a regular file")
     if not os.access(path, os.W_OK):
         raise ValueError(f"{path}: not writable")
+    return path
 
 
 def _check_stdout(path: Path, inputs: Sequence[str]) -> None:

@@ -12,13 +12,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 from neardup.files.reading.batch import BOM, Reading, Unreadable
 from neardup.files.reading.csv import header_of
 from neardup.files.reading.encodings import SAMPLE
 from neardup.files.reading.formats import (
     STDIN,
+    Format,
     all_endings,
     all_families,
     all_formats,
@@ -36,7 +37,6 @@ from neardup.files.writing.new_file import (
     Raw,
     check_output,
     open_packed,
-    with_ending,
 )
 from neardup.files.writing.tables import WriteTable, open_groups, open_tables
 
@@ -86,16 +86,28 @@ def check_kept(
 
     others  more files that are read and must not be overwritten
     """
-    kind = _format_of(inputs, reading)
+    _plan(path, inputs, reading, others)
+
+
+class _Plan(NamedTuple):
+    """How kept records are written: to this file, from inputs of this format, in this way."""
+
+    path: Path
+    format: Format
+    how: str
+
+
+def _plan(path: Path, inputs: Sequence[str], reading: Reading, others: Sequence[str] = ()) -> _Plan:
+    """Check inputs and output."""
+    kind = _common_format(inputs, reading)
     how = _keep_mode(kind, reading)
     endings = _endings(kind, how, inputs)
-    path = with_ending(path, endings[0])
-    if ending(path.name) not in endings:
+    if path != Path("-") and ending(path.name) not in endings:
         raise ValueError(
             f"{str(path)!r}: the inputs are {_called(kind, how)}, and {HOW_WRITTEN[how]}; "
             f"use {' or '.join(endings)}"
         )
-    check_output(path, [*inputs, *others], endings=endings)
+    path = check_output(path, [*inputs, *others], endings=endings)
     for name in inputs:
         if not can_reread(name):
             raise ValueError(f"{name_of(name)}: cannot be read twice; save it to a file first")
@@ -103,6 +115,7 @@ def check_kept(
         _common_schema(inputs)
     elif how == "table":
         _common_header(inputs, kind, reading)
+    return _Plan(path, kind, how)
 
 
 @contextmanager
@@ -113,10 +126,7 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[R
     Decoded files are written as UTF-8. Records of JSON become JSON lines or, in a file called
     .json, an array. Texts of whole files become a table with the columns id and text.
     """
-    check_kept(path, inputs, reading)
-    kind = _format_of(inputs, reading)
-    how = _keep_mode(kind, reading)
-    path = with_ending(path, _endings(kind, how, inputs)[0])
+    path, kind, how = _plan(path, inputs, reading)
     if how == "texts":
         opened = _open_texts(path, reading)
     elif how == "rows":
@@ -129,35 +139,39 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[R
         yield kept
 
 
-def _keep_mode(kind: str, reading: Reading) -> str:
+def _keep_mode(kind: Format, reading: Reading) -> str:
     """Return how records of a format are kept; see `Format.keeps`."""
-    return "lines" if kind == "text" and reading.lines else all_formats()[kind].keeps
+    return "lines" if kind.name == "text" and reading.lines else kind.keeps
 
 
-def _format_of(inputs: Sequence[str], reading: Reading) -> str:
+def _common_format(inputs: Sequence[str], reading: Reading) -> Format:
+    """Return the format of all inputs; raise ValueError if they differ."""
     if not inputs:
         raise ValueError("no inputs; name at least one file")
+    found = {name: format_of(name, reading) for name in inputs}
+    first, kind = next(iter(found.items()))
+    if all(each == kind for each in found.values()):
+        return kind
     # A file without records tells no format; if all are empty, take the first.
     telling = [name for name in inputs if not _is_blank(name, reading)] or inputs[:1]
-    found = {name: format_of(name, reading) for name in telling}
-    if (
-        all(all_endings().get(ending(name)) == "json" for name in telling)
-        and "json" in found.values()
-    ):
-        # Some may be JSON lines, which are JSON as well.
-        return "json"
-    if all(_keep_mode(each, reading) == "texts" for each in found.values()):
+    first, kind = telling[0], found[telling[0]]
+    for name in telling:
+        # Some files called .json may be JSON lines, which are JSON as well.
+        if found[name].name == "json" and all(
+            all_endings().get(ending(each)) == "json" for each in telling
+        ):
+            return found[name]
+    if all(_keep_mode(found[name], reading) == "texts" for name in telling):
         # All become a table of texts, whatever they were.
-        return found[telling[0]]
-    first = telling[0]
-    for name, other in found.items():
-        if other != found[first]:
+        return kind
+    for name in telling:
+        if found[name] != kind:
             raise ValueError(
-                f"{name_of(first)} is {_called(found[first])}, {name_of(name)} is "
-                f"{_called(other)}: records are kept as they are, and a file holds one format; "
-                "run once for each"
+                f"{name_of(first)} is {_called(kind)}, {name_of(name)} is "
+                f"{_called(found[name])}: records are kept as they are, and a file holds one "
+                "format; run once for each"
             )
-    return found[first]
+    return kind
 
 
 def _is_blank(path: str, reading: Reading) -> bool:
@@ -169,46 +183,45 @@ def _is_blank(path: str, reading: Reading) -> bool:
     return len(data) < SAMPLE and not data.removeprefix(BOM).strip()
 
 
-def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
+def _endings(kind: Format, how: str, inputs: Sequence[str]) -> Sequence[str]:
     if how == "texts":
         return TABLE_ENDINGS
-    known = [name for name, format_ in all_endings().items() if format_ == kind]
-    known += all_formats()[kind].written
+    known = [*kind.endings, *kind.written]
     if how == "json":
         return [*known, *all_formats()["jsonl"].endings]
     if how == "lines":
         # Lines may come from a file with any ending, and go to one with the same.
         own = {ending(name) for name in inputs if name != STDIN}
-        foreign = {".json"} if kind == "jsonl" else own - set(all_endings())
+        foreign = {".json"} if kind.name == "jsonl" else own - set(all_endings())
         known += sorted(name for name in own & foreign if name)
     return known
 
 
-def _called(kind: str, how: str = "") -> str:
+def _called(kind: Format, how: str = "") -> str:
     if how == "texts":
-        return all_families()[all_formats()[kind].family].records
-    if kind == "text" and how:
+        return all_families()[kind.family].records
+    if kind.name == "text" and how:
         return "lines of text"
-    return all_formats()[kind].called
+    return kind.called
 
 
 @contextmanager
 def _open_bytes(
-    path: Path, inputs: Sequence[str], kind: str, reading: Reading
+    path: Path, inputs: Sequence[str], kind: Format, reading: Reading
 ) -> Iterator[RecordWriter]:
-    header = _common_header(inputs, kind, reading) if all_formats()[kind].keeps == "table" else b""
+    header = _common_header(inputs, kind, reading) if kind.keeps == "table" else b""
     with open_packed(path) as stream:
         yield _Bytes(stream, header, reading)
 
 
-def _common_header(inputs: Sequence[str], kind: str, reading: Reading) -> bytes:
+def _common_header(inputs: Sequence[str], kind: Format, reading: Reading) -> bytes:
     """Return the header of the first file that has one; raise ValueError if another differs."""
     first: tuple[str, list[str], bytes] | None = None
     for name in inputs:
         # The reader reports files that cannot be read.
         header = None
         with suppress(OSError):
-            header = header_of(name, kind, reading, _ignore)
+            header = header_of(name, kind.name, reading, _ignore)
         if header is None:
             continue
         if first is None:
@@ -255,7 +268,7 @@ class _Bytes:
                 self._stream.flush()
                 with open(path, "rb") as plain:
                     _check_places(plain.fileno(), runs, path)
-                    raw.copy_runs(plain.fileno(), runs, name_of(path))
+                    raw.copy_runs(plain.fileno(), runs, file.name)
                     plain.seek(runs[-1][1] - 1)
                     self._ended = plain.read(1) == b"\n"
                 return

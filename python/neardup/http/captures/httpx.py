@@ -14,8 +14,7 @@ from neardup.files.reading.batch import decode, file_too_long, record_too_long
 from neardup.files.reading.encodings import UTF8, body_charset
 from neardup.files.reading.formats import STDIN, is_url
 from neardup.files.reading.records import BadRecordError, parse_record
-from neardup.files.reading.streams import report_not_utf8
-from neardup.files.reading.text import blocks
+from neardup.files.reading.streams import blocks, report_not_utf8
 from neardup.http.captures import NO_BODIES, SAVE_BODIES, detect_scanner
 from neardup.http.captures.raw import last_response
 from neardup.http.captures.reader import Capture, CapturedResponse, json_string
