@@ -497,6 +497,18 @@ def test_documents_without_a_signal_are_not_read_at_each_opening(
         assert len(again.check(CAT, 0.5)) == 20
 
 
+def test_segments_are_rewritten_when_a_quarter_of_them_was_removed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "TAIL_FINGERPRINTS", 10)
+    with nd.Collection.open(path) as collection:
+        collection.add([(str(at), f"text number {at} {CAT}") for at in range(60)])
+        collection.remove([str(at) for at in range(15)])
+        assert (collection.stats().removed, collection.stats().segments) == (15, 1)
+        collection.remove("15")
+        assert (collection.stats().removed, collection.stats().segment_entries) == (0, 44)
+
+
 def test_segments_are_written_and_merged_as_it_grows(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

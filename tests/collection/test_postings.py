@@ -15,7 +15,7 @@ from helpers.search_corpus import batch, files, same
 from neardup import _core
 from neardup.collection import postings, segments
 from neardup.collection import postings as terms
-from neardup.collection.schema import unpack_text
+from neardup.collection.schema import DocumentCounts, unpack_text
 
 
 @pytest.fixture(autouse=True)
@@ -113,6 +113,14 @@ def test_a_database_restored_from_a_copy(path: Path, tmp_path: Path) -> None:
     documents.update(batch(300, 70))
     with nd.Collection.open(path, read_only=True) as collection:
         same(collection, documents)
+
+
+def test_of_files_that_begin_at_the_same_key_the_longest_is_opened() -> None:
+    ranges = [(1, 40), (1, 20), (21, 40), (41, 60), (61, 80)]
+    headers = [terms.PostingsFile(Path(), *keys, documents=20, removals=1) for keys in ranges]
+    counts = DocumentCounts(next_key=61)
+    chosen = terms._consecutive_files(headers, counts)
+    assert [(file.first, file.last) for file in chosen] == [(1, 40), (41, 60)]
 
 
 def test_strays_are_cleaned_by_the_next_writer(path: Path, grown: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import neardup as nd
 from helpers import borderline_pairs
-from neardup.collection import segments
+from neardup.collection import segments, sketches
 from neardup.collection import segments as files
 from neardup.collection.store import DATABASE
 
@@ -29,6 +29,17 @@ def grown(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         assert stats.segments
         assert stats.tail
         return answers(collection)
+
+
+def test_opening_computes_no_sketches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = grown(path, monkeypatch)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the database and the segments have all sketches")
+
+    monkeypatch.setattr(sketches, "compute_sketches", refuse)
+    with nd.Collection.open(path) as collection:
+        assert answers(collection) == expected
 
 
 def answers(collection: nd.Collection) -> list[Any]:
