@@ -69,7 +69,7 @@ def test_pages_and_table(run: Callable[..., Any], tmp_path: Path) -> None:
     (report / "notes.txt").write_text("mine")
     ran = run("check", ESSAYS, "--html", report)
     assert ran.code == 2
-    assert "holds 'notes.txt', which is no page of a check" in ran.err
+    assert "holds 'notes.txt', which is not a page of a report" in ran.err
 
 
 def test_a_table_on_standard_output(run: Callable[..., Any]) -> None:

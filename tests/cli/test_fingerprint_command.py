@@ -154,7 +154,7 @@ def test_an_input_is_never_the_output(
     before = Path("same.jsonl").read_bytes()
     ran = run("fingerprint", "same.jsonl", "-o", name)
     assert (ran.code, ran.out) == (2, "")
-    assert f"{name}: is also an input, which would be lost; name another file" in ran.err
+    assert f"{name}: is also an input and would be overwritten; name another file" in ran.err
     assert Path("same.jsonl").read_bytes() == before
 
 
@@ -170,7 +170,7 @@ def test_standard_input_is_never_the_output(sample: Path) -> None:
             check=False,
         )
     assert ran.returncode == 2
-    assert f"{sample}: is also an input, which would be lost" in ran.stderr
+    assert f"{sample}: is also an input and would be overwritten" in ran.stderr
     assert sample.read_bytes() == before
 
 
@@ -204,7 +204,7 @@ def test_an_output_that_cannot_be_written(
     assert message("nodir/x.csv") == "nodir/x.csv: the folder nodir does not exist"
     nodir = sample.parent / "nodir"
     assert message("link.csv") == f"link.csv: the folder {nodir} does not exist"
-    assert message("folder.csv") == "folder.csv: a folder; name a file in it"
+    assert message("folder.csv") == "folder.csv: is a folder; name a file in it"
     os.mkfifo("pipe.csv")
     assert message("pipe.csv") == "pipe.csv: not a regular file"
     # Tests may run as root, to whom everything is writable.

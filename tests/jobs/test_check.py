@@ -268,7 +268,7 @@ def test_what_is_refused(
 
 
 def test_an_input_is_not_overwritten(essays: str) -> None:
-    with pytest.raises(jobs.RefusedError, match="is also an input, which would be lost"):
+    with pytest.raises(jobs.RefusedError, match="is also an input and would be overwritten"):
         jobs.check([essays], CheckOptions(out=Path(essays)))
 
 
@@ -410,7 +410,7 @@ def test_another_encoding_is_reported_without_kept_records(tmp_path: Path) -> No
     path = tmp_path / "essay.txt"
     path.write_text(SHARED, "utf-16")
     jobs.check([str(path), str(path)], CheckOptions(on_note=notes.append))
-    assert notes[0] == f"{path}: read as utf-16-le (told by its byte order mark)"
+    assert notes[0] == f"{path}: read as utf-16-le (byte order mark)"
 
 
 def test_nothing_to_compare_is_reported(tmp_path: Path, essays: str) -> None:

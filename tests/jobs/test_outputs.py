@@ -55,7 +55,7 @@ def test_the_output_is_not_what_is_compared_with(tmp_path: Path, corpus: Path) -
 
 def test_formats_are_not_mixed(tmp_path: Path, corpus: Path) -> None:
     other = write(tmp_path / "b.csv", b"text\nx\n")
-    with pytest.raises(jobs.RefusedError, match="a file holds one format; run once for each"):
+    with pytest.raises(jobs.RefusedError, match="one file of one format, so run once per format"):
         jobs.dedup([str(corpus), str(other)], tmp_path / "out.jsonl")
 
 
@@ -64,12 +64,14 @@ def test_tables_of_other_columns_are_refused_at_once(
 ) -> None:
     monkeypatch.setattr(read, "spooling", None)  # no work is begun
     first, second = (write(tmp_path / f"{n}.csv", f"text,{n}\nx,1\n".encode()) for n in "ab")
-    with pytest.raises(jobs.RefusedError, match=r"its columns \('text', 'b'\) are not those of"):
+    with pytest.raises(
+        jobs.RefusedError, match=r"its columns \('text', 'b'\) differ from those of"
+    ):
         jobs.dedup([str(first), str(second)], tmp_path / "out.csv")
     for name in "ab":
         pq.write_table(pa.table({"text": ["x"], name: [1]}), tmp_path / f"{name}.parquet")
     inputs = [str(tmp_path / f"{name}.parquet") for name in "ab"]
-    with pytest.raises(jobs.RefusedError, match=r"text: string, b: int64.* are not those of"):
+    with pytest.raises(jobs.RefusedError, match=r"text: string, b: int64.* differ from those of"):
         jobs.dedup(inputs, tmp_path / "out.parquet")
 
 

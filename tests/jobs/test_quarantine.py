@@ -132,7 +132,7 @@ def test_a_truncated_file_gives_what_is_before_the_cut(tmp_path: Path, how: str)
     assert kept == b"".join(lines[:count]) + GOOD[0] + GOOD[1]
     ((number, reason),) = quarantined(tmp_path / "out.quarantine.jsonl")
     assert number == count + 1
-    assert "data is damaged or cut short" in reason
+    assert "data is damaged or truncated" in reason
 
 
 @pytest.mark.parametrize("how", [".gz", ".zst"])
@@ -144,7 +144,7 @@ def test_a_bomb_is_stopped(tmp_path: Path, how: str, monkeypatch: pytest.MonkeyP
     found = jobs.dedup([str(source)], out)
     assert (found.unreadable, found.kept) == (1, 1)
     ((_, reason),) = quarantined(tmp_path / "out.quarantine.jsonl")
-    assert reason.endswith("if the file is meant to be so large, allow more with --max-bytes")
+    assert reason.endswith("if that is intended, raise --max-bytes")
 
 
 def test_a_parquet_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,11 +154,11 @@ def test_a_parquet_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     pq.write_table(table, tmp_path / "in.parquet", compression="zstd", use_dictionary=False)
     out = tmp_path / "out.parquet"
     with pytest.raises(
-        jobs.NothingReadError, match=r"in\.parquet: [\d,]+ bytes say to hold [\d,]+, "
+        jobs.NothingReadError, match=r"in\.parquet: [\d,]+ bytes unpack to [\d,]+; "
     ):
         jobs.dedup([str(tmp_path / "in.parquet")], out)
     ((_, reason),) = quarantined(tmp_path / "out.quarantine.jsonl")
-    assert "say to hold" in reason
+    assert "unpack to" in reason
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "lines", "text", "parquet"])
@@ -203,7 +203,7 @@ def test_whole_files_that_are_no_text(tmp_path: Path) -> None:
     # A byte order mark is obeyed.
     assert (found.read, found.unreadable, found.removed) == (3, 2, 2)
     assert [note.partition(": ")[2] for note in found.notes] == [
-        "read as utf-16-le (told by its byte order mark); kept records are written as UTF-8"
+        "read as utf-16-le (byte order mark); kept records are written as UTF-8"
     ]
     assert corpora.rows(out) == [{"id": str(folder / "bom.txt"), "text": TEXT}]
     told = {

@@ -286,6 +286,6 @@ def body_too_long(max_bytes: int) -> MessageError:
     is_mib = max_bytes >= 1 << 20 and not max_bytes % (1 << 20)
     size = f"{max_bytes >> 20} MiB" if is_mib else f"{max_bytes:,} bytes"
     return MessageError(
-        f"the body is longer than {size}; allow more with --max-document",
+        f"the body is longer than {size}; raise --max-document",
         TOO_LONG,
     )

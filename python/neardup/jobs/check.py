@@ -293,7 +293,7 @@ class _Check:
             paths = (options.out, options.html)
             names = {writing.stdout_label(path) or os.path.abspath(path) for path in paths}
             if len(names) == 1:
-                raise ValueError(f"{options.out}: named for two outputs; give each its own file")
+                raise ValueError(f"{options.out}: is named for two outputs; give each its own file")
         if options.lang is not None:
             check_language(options.lang)
             if options.html is None and not options.anonymise:

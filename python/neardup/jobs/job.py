@@ -155,7 +155,7 @@ class Job:
         names = [writing.stdout_label(path) or os.path.abspath(path) for path in outputs if path]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"{name}: named for two outputs; give each its own file")
+                raise ValueError(f"{name}: is named for two outputs; give each its own file")
 
     @contextmanager
     def corpus(self) -> Iterator[SpooledCorpus]:

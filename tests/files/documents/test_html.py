@@ -228,7 +228,7 @@ def test_encodings(tmp_path: Path, data: bytes, text: str, told: str) -> None:
     problems: list[Unreadable] = []
     (batch,) = read_batches(str(path), Reading(), problems.append, note=notes.append)
     assert (batch.texts.to_pylist(), problems) == ([text], [])
-    expected = [f"{path}: read as {told}, which the page declares"] if told else []
+    expected = [f"{path}: read as {told} (declared by the page)"] if told else []
     assert notes == expected
     assert encodings.decode_page(data).endswith(f"<p>{text}</p></body>")
 

@@ -105,7 +105,7 @@ def test_a_file_without_text_says_so(pages: list[bytes], reason: str) -> None:
     with pytest.raises(UnreadableDocumentError) as raised:
         seen(*pages)
     assert str(raised.value) == reason
-    assert raised.value.hint == "recognise the text with OCR first, such as with ocrmypdf"
+    assert raised.value.hint == "run OCR first, for example ocrmypdf"
 
 
 def test_an_encrypted_file() -> None:

@@ -126,14 +126,14 @@ def test_texts_of_just_the_limit(over: int, char: str) -> None:
     text = char * 12 + "x" * over if over >= 0 else char * 11
     if over > 0 and char == "x":
         with pytest.raises(
-            UnreadableDocumentError, match=r"its text is longer than 12 bytes; allow more"
+            UnreadableDocumentError, match=r"its text is longer than 12 bytes; raise"
         ):
             prose.add(text)
         return
     prose.add(text)
     if over > 0:
         with pytest.raises(
-            UnreadableDocumentError, match=r"its text is longer than \d+ bytes; allow more"
+            UnreadableDocumentError, match=r"its text is longer than \d+ bytes; raise"
         ):
             prose.text()
     else:

@@ -157,10 +157,9 @@ def test_long_lines_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert pieces(batches, data) == [b"short\n", b"0123456789\n", b"end"]
     assert [line for batch in batches for line in batch.lines.tolist()] == [1, 3, 5]
     assert problems == [
-        f"{line}: the line is longer than 10 bytes; allow more with --max-document"
-        for line in (2, 4)
+        f"{line}: the line is longer than 10 bytes; raise --max-document" for line in (2, 4)
     ]
-    assert read(path)[1][0].startswith(" longer than 10 bytes; cut it")
+    assert read(path)[1][0].startswith(" longer than 10 bytes; split it")
 
 
 @given(st.binary(max_size=60).map(lambda data: data.replace(b"x", b"\n")), st.integers(1, 20))

@@ -135,13 +135,13 @@ def test_long_records_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert pairs(batches) == [("1", "a"), ("3", "b"), ("5", "\nc")]
     assert pieces(batches, data) == [b"1,a\n", b"3,b\n", b'5,"\nc"\n']
     assert problems == [
-        "3: the record is longer than 20 bytes; allow more with --max-document",
-        "14: the line is longer than 20 bytes; allow more with --max-document",
+        "3: the record is longer than 20 bytes; raise --max-document",
+        "14: the line is longer than 20 bytes; raise --max-document",
     ]
     path.write_bytes(b'id,text\n1,"\n' + b"y" * 40 + b'\nz"\n2,b\n')
     problems = read(path)[1]
     assert "2: a line of the record is left out" in problems
-    assert "3: the line is longer than 20 bytes; allow more with --max-document" in problems
+    assert "3: the line is longer than 20 bytes; raise --max-document" in problems
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)

@@ -65,9 +65,7 @@ def test_named_and_detected(
     notes: list[str] = []
     again = list(read_batches(str(path), Reading(encoding="auto"), print, note=notes.append))
     assert texts(again) == expected
-    assert notes == [
-        f"{path}: read as {found} (told by detection); kept records are written as UTF-8"
-    ]
+    assert notes == [f"{path}: read as {found} (detected); kept records are written as UTF-8"]
 
 
 @pytest.mark.parametrize(
@@ -83,8 +81,7 @@ def test_a_mark_is_obeyed(tmp_path: Path, mark: bytes, encoding: str, asked: str
     found = list(read_batches(str(path), reading, problems.append, note=notes.append))
     assert (pairs(found), problems) == ([("1", "三")], [])
     assert notes == [
-        f"{path}: read as {encoding} (told by its byte order mark); kept records are written "
-        "as UTF-8"
+        f"{path}: read as {encoding} (byte order mark); kept records are written as UTF-8"
     ]
 
 

@@ -71,7 +71,7 @@ def test_a_file_that_is_cut_gives_what_is_there() -> None:
         assert len(found) > len(records[0]) * 2 - 10
         (damage,) = members.breaks
         assert damage.resumed is None
-        assert "cut short" in damage.reason
+        assert "truncated" in damage.reason
 
 
 def test_three_bytes_that_look_like_a_member_are_not_taken_for_one() -> None:
@@ -79,7 +79,7 @@ def test_three_bytes_that_look_like_a_member_are_not_taken_for_one() -> None:
     data = gzip.compress(record(1, 10)) + b"junk" + fake + gzip.compress(record(2, 10))
     found, members = unpacked(data)
     assert found == record(1, 10) + record(2, 10)
-    assert [each.reason for each in members.breaks] == ["is no gzip"]
+    assert [each.reason for each in members.breaks] == ["is not gzip"]
 
 
 def test_damage_everywhere_ends() -> None:

@@ -179,7 +179,7 @@ def test_a_record_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     batches, problems = read(path, max_document=100)
     assert texts(batches) == ["short"]
     assert problems == [
-        "1: the record is longer than 100 bytes; allow more with --max-document; what is behind it "
+        "1: the record is longer than 100 bytes; raise --max-document; what is behind it "
         "cannot be read"
     ]
     assert texts(read(path)[0]) == ["short", "x" * 500]

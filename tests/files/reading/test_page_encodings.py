@@ -123,7 +123,7 @@ def test_a_page_is_read_alike_as_a_document_and_as_a_capture(tmp_path: Path, dec
     problems: list[Unreadable] = []
     (batch,) = read_batches(str(document), Reading(), problems.append, note=notes.append)
     assert (batch.texts.to_pylist(), problems) == ([CHINESE], [])
-    assert notes == [f"{document}: read as gb18030, told by detection"]
+    assert notes == [f"{document}: read as gb18030 (detected)"]
     (response,) = http.responses(capture)
     assert (response.charset, response.body.decode(response.charset)) == (
         "gb18030",

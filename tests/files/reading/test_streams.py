@@ -33,7 +33,7 @@ def test_cut_short(tmp_path: Path, packing: str) -> None:
         found = pieces(batches, b"".join(lines))
         assert found == lines[: len(found)]
         (problem,) = problems
-        position = int(problem.split("cut short: ")[1].split(" bytes")[0].replace(",", ""))
+        position = int(problem.split("truncated: ")[1].split(" bytes")[0].replace(",", ""))
         assert problem.startswith(f"{len(found) + 1}: the ")
         assert len(b"".join(found)) <= position < len(b"".join(found)) + 80
         if packing == ".gz":
@@ -56,7 +56,7 @@ def test_bombs(tmp_path: Path, packing: str, name: str, monkeypatch: pytest.Monk
     batches, problems = read(path)
     assert batches == []
     assert "the limit is " in problems[-1]
-    assert problems[-1].endswith("allow more with --max-bytes")
+    assert problems[-1].endswith("raise --max-bytes")
     assert not any("limit" in problem for problem in read(path, max_bytes=9 << 20)[1])
     path.write_bytes(pack(b"text\n" + b"\n" * (1 << 18), packing))
     assert not any("limit" in problem for problem in read(path)[1])

@@ -58,14 +58,14 @@ def test_too_long_is_reported_not_read(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "long.txt"
     path.write_bytes(b"short\n" + b"x" * 35 + b"\n0123456789\nend")
     assert read(path)[1] == [
-        " longer than 10 bytes; cut it, read a document a line (--lines), or allow more with "
+        " longer than 10 bytes; split it, read one document per line (--lines), or raise "
         "--max-document"
     ]
     assert read(path, max_document=100)[1] == []
     batches, problems = read(path, lines=True)
     lines = [(1, "short"), (3, "0123456789"), (4, "end")]
     assert pairs(batches) == [(f"{path}:{number}", text) for number, text in lines]
-    assert problems == ["2: the line is longer than 10 bytes; allow more with --max-document"]
+    assert problems == ["2: the line is longer than 10 bytes; raise --max-document"]
 
 
 def test_a_name_that_is_not_utf8_is_escaped() -> None:

@@ -101,7 +101,7 @@ def test_a_file_that_is_cut_gives_what_is_there() -> None:
         assert found.startswith(b"".join(records[:2]))
         (damage,) = frames.breaks
         assert damage.resumed is None
-        assert "cut short" in damage.reason
+        assert "truncated" in damage.reason
 
 
 def test_bytes_that_look_like_a_frame_are_not_taken_for_one() -> None:
@@ -109,7 +109,7 @@ def test_bytes_that_look_like_a_frame_are_not_taken_for_one() -> None:
     data = packed(record(1, 10)) + b"junk" + ZSTD_MAGIC + fake + packed(record(2, 10))
     found, frames = unpacked(data)
     assert found == record(1, 10) + record(2, 10)
-    assert [each.reason for each in frames.breaks] == ["is no zstd"]
+    assert [each.reason for each in frames.breaks] == ["is not zstd"]
 
 
 def test_bytes_made_to_look_like_frames_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ def test_tables(tmp_path: Path, packing: str, end: bytes) -> None:
     assert unpack(out) == header + end
     for columns, named in ((b"id,body,text", "'id', 'body', 'text'"), (b"text,id", "'text', 'id'")):
         second.write_bytes(columns + b"\n")
-        with pytest.raises(ValueError, match=rf"b\.csv: its columns \({named}\) are not"):
+        with pytest.raises(ValueError, match=rf"b\.csv: its columns \({named}\) differ"):
             keep(out, [first, second], [[], []])
     assert unpack(out) == header + end
 
@@ -217,7 +217,7 @@ def test_inputs_that_cannot_be_read_stop_nothing(tmp_path: Path, suffix: str) ->
         else:
             assert out.read_bytes() == good.read_bytes()
     if suffix == "parquet":
-        with pytest.raises(OSError, match=r"a\.parquet: no Parquet that can be read"):
+        with pytest.raises(OSError, match=r"a\.parquet: no readable Parquet file"):
             keep(out, [bad, none], [[], []])
 
 
@@ -229,8 +229,8 @@ def test_inputs_that_cannot_be_read_stop_nothing(tmp_path: Path, suffix: str) ->
         (["a.parquet"], "o.jsonl", {}, r"the inputs are Parquet, .*; use \.parquet$"),
         (["a.txt"], "o.txt", {}, r"the inputs are whole texts, .*; use \.jsonl or \.csv or"),
         (["a.log"], "o.jsonl", {"lines": True}, r"lines of text, .*; use \.txt or \.md or \.log$"),
-        (["a.jsonl", "a.csv"], "o.csv", {}, r"a\.jsonl is JSON lines, a\.csv is CSV: "),
-        (["a.jsonl"], "a.jsonl", {}, r"a\.jsonl: is also an input, which would be lost"),
+        (["a.jsonl", "a.csv"], "o.csv", {}, r"a\.jsonl is JSON lines, a\.csv is CSV; "),
+        (["a.jsonl"], "a.jsonl", {}, r"a\.jsonl: is also an input and would be overwritten"),
         ([], "o.jsonl", {}, "no inputs; name at least one file"),
     ],
 )
@@ -355,7 +355,7 @@ def test_files_called_json_are_one_format(tmp_path: Path) -> None:
     other.write_bytes(b'{"text": "f"}\n')
     keep(out, [empty, other, lines], [[], [0], [0]])
     assert out.read_bytes() == b'{"text": "f"}\n{"text": "a"}\r\n'
-    with pytest.raises(ValueError, match=r"e\.jsonl is JSON lines, .*b\.json is JSON: "):
+    with pytest.raises(ValueError, match=r"e\.jsonl is JSON lines, .*b\.json is JSON; "):
         keep(out, [empty, other, array], [[], [0], [0]])
 
 

@@ -45,7 +45,9 @@ def test_one_of_ours_is_replaced_as_a_whole(tmp_path: Path) -> None:
 def test_what_is_not_ours_is_refused(tmp_path: Path, name: str) -> None:
     write(tmp_path / "report", index="one")
     (tmp_path / "report" / name).write_text("mine")
-    with pytest.raises(ValueError, match=f"holds '{name}', which is no page of a check; name a"):
+    with pytest.raises(
+        ValueError, match=f"holds '{name}', which is not a page of a report; name a"
+    ):
         write(tmp_path / "report", index="two")
     assert held(tmp_path / "report") == {"index.html": "one", name: "mine"}
 
@@ -53,7 +55,7 @@ def test_what_is_not_ours_is_refused(tmp_path: Path, name: str) -> None:
 def test_a_folder_with_other_pages_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text("mine")
-    with pytest.raises(ValueError, match="pages that were not written here; name a new folder"):
+    with pytest.raises(ValueError, match="pages that neardup did not write; name a new folder"):
         check_folder(tmp_path / "site")
 
 
@@ -75,8 +77,8 @@ def test_files_links_and_missing_parents_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path)
     for name, why in [
-        ("file", "a file; name a folder, or a file that ends in .html"),
-        ("link", "a link; name the folder itself"),
+        ("file", "is a file; name a folder, or a file that ends in .html"),
+        ("link", "is a symbolic link; name the folder itself"),
         ("no/report", "does not exist"),
     ]:
         with pytest.raises(ValueError, match=why):

@@ -154,10 +154,10 @@ def test_the_mode_is_that_of_any_new_file(tmp_path: Path) -> None:
     [
         ("a.xyz", r"'a\.xyz': unknown ending; use one of \.jsonl, \.csv, .* with \.gz or \.zst"),
         ("a.gz", r"'a\.gz': unknown ending"),
-        ("a.parquet.gz", r"'a\.parquet\.gz': Parquet is packed within; leave \.gz out"),
+        ("a.parquet.gz", r"'a\.parquet\.gz': Parquet compresses its own pages; leave \.gz out"),
         ("no/a.csv", r"no/a\.csv: the folder no does not exist"),
-        ("folder.csv", r"folder\.csv: a folder; name a file in it"),
-        ("in.csv", r"in\.csv: is also an input, which would be lost"),
+        ("folder.csv", r"folder\.csv: is a folder; name a file in it"),
+        ("in.csv", r"in\.csv: is also an input and would be overwritten"),
     ],
 )
 def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str) -> None:
@@ -176,6 +176,8 @@ def test_a_limit_on_the_size_of_files_is_reported(
         raise OSError(errno.EFBIG, "File too large")
 
     monkeypatch.setattr("os.write", refuse)
-    with pytest.raises(OSError, match=r"larger than this process may write \(ulimit -f\).*a\.csv"):
+    with pytest.raises(
+        OSError, match=r"exceeds the file size limit of this process \(ulimit -f\).*a\.csv"
+    ):
         write(tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []

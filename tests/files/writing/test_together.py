@@ -87,7 +87,7 @@ def test_renames_that_cannot_be_taken_back_are_named(
 
     monkeypatch.setattr("os.replace", failing)
     monkeypatch.setattr("os.link", no_links)
-    with pytest.raises(OSError, match=r"of this run .*a\.jsonl is there already, no other"):
+    with pytest.raises(OSError, match=r"of this run .*a\.jsonl could be written"):
         write_three(tmp_path)
     assert os.listdir(tmp_path) == ["a.jsonl"]
     assert (tmp_path / "a.jsonl").read_text() == '{"n": 1}\n'

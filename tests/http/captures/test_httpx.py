@@ -216,8 +216,7 @@ def test_a_stored_response_has_the_limit_of_a_document(tmp_path: Path) -> None:
     texts, problems, _ = told(path, max_document=2000)
     assert texts == []
     assert problems == [
-        "1: stored_response_path: the file is longer than 2,000 bytes; allow more with "
-        "--max-document"
+        "1: stored_response_path: the file is longer than 2,000 bytes; raise --max-document"
     ]
 
 

@@ -5,12 +5,12 @@ turn the bytes of a format into text:
 
     html      selectolax parses the page; navigation and scripts are left out
     office    Word, OpenDocument and EPUB: zip archives of XML, opened by `zipped_xml`
-    rtf       a parser of its own
+    rtf       our own parser of RTF 1.9
     pdf       PDFium finds the lines, which are joined to paragraphs
-    prose     puts paragraphs, lines and rows of tables together, for all of them
-    sandbox   PDFs, and documents of strangers, in another process that can be killed
+    prose     joins paragraphs, lines and table rows to running text, for all formats
+    sandbox   reads PDFs and uploads in another process, which can be killed
 
-Importing this package registers the formats; what reads each is imported when such a file is read.
+Importing this package registers the formats; a parser is imported when the first file needs it.
 HTML and EPUB need selectolax and PDF needs pypdfium2, both in the extra neardup[documents].
 There is no OCR, and layout is not kept.
 """
@@ -50,7 +50,7 @@ def read_whole(kind: str, task: Task) -> Iterator[Batch]:
 
 
 def whole_text(kind: str, task: Task) -> str | None:
-    """Return the text of a file; report why and return None if it has none."""
+    """Return the text of a file; without one, report why and return None."""
     source = name_of(task.path)
     if kind != HTML:
         # Binary formats, which know their encoding themselves.
@@ -80,7 +80,7 @@ def whole_text(kind: str, task: Task) -> str | None:
     except UnreadableDocumentError as why:
         task.report(Unreadable(source, None, str(why), why.kind, why.hint))
     except MemoryError:
-        task.report(Unreadable(source, None, "needs more memory than there is"))
+        task.report(Unreadable(source, None, "needs more memory than is available"))
     return None
 
 
@@ -91,8 +91,8 @@ def _page(task: Task, data: bytes, encoding: str | None, most: int) -> str | Non
     found, how = (encodings.UTF8, "") if encoding is not None else encodings.page_encoding(data)
     if found not in ("", encodings.UTF8):
         encoding = found
-        why = "which the page declares" if how == "declared" else "told by detection"
-        task.note(f"{name_of(task.path)}: read as {encoding}, {why}")
+        why = "declared by the page" if how == "declared" else "detected"
+        task.note(f"{name_of(task.path)}: read as {encoding} ({why})")
         data = encodings.encode(encodings.decoder(encoding).decode(data, final=True))
     markup = batch.decode(data)
     if not isinstance(markup, str):
@@ -120,7 +120,7 @@ def _text_of(kind: str, data: bytes, most: int) -> str:
     return read(data, most)
 
 
-# Name, as messages call it, endings.
+# Name, name in messages, endings.
 DOCUMENT_FORMATS = {
     "html": ("HTML", (".html", ".htm", ".xhtml")),
     "docx": ("Word documents", (".docx",)),
@@ -151,7 +151,7 @@ register_family("document", Family(detect=detect_document))
 
 
 def _sniff(kind: str, data: bytes) -> str:
-    """Return the format of a document, which is often not the one its ending says."""
+    """Return the format of a document by its content: endings are often wrong."""
     found = detect_document(data)
     # The mark of a Word document may occur in any zip.
     if found is None or (found == "docx" and kind in ("odt", "epub")):

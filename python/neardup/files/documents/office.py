@@ -24,7 +24,7 @@ MATH = (
     "http://schemas.openxmlformats.org/officeDocument/2006/math",
     "http://purl.oclc.org/ooxml/officeDocument/math",
 )
-# Alternative content for older programs; and text that was moved away.
+# Fallback content for older programs, and text moved elsewhere.
 WORD_SKIPPED = {"Fallback", "moveFrom"}
 OFF = {"0", "false", "off"}
 
@@ -35,7 +35,7 @@ def docx_text(data: bytes, most: int) -> str:
     A footnote follows the paragraph that refers to it first; endnotes come at the end.
     """
     parts = ZipEntries(data, most)
-    main = _main(parts)
+    main = _main_part(parts)
     folder = posixpath.dirname(main)
     notes = {kind: _notes(parts, posixpath.join(folder, f"{kind}s.xml"), most) for kind in NOTES}
     body = _WordBody(most, notes["footnote"], notes["endnote"])
@@ -43,7 +43,7 @@ def docx_text(data: bytes, most: int) -> str:
     return body.finished()
 
 
-def _main(parts: ZipEntries) -> str:
+def _main_part(parts: ZipEntries) -> str:
     """Return the name of the part with the body."""
     found: list[str] = []
 
@@ -131,7 +131,7 @@ class _WordBody:
         elif name == "tr":
             self._prose.begin_row()
         elif name == "footnoteReference":
-            # Only once: a note with many references would make an endless text.
+            # Only once: a note with many references would be copied without end.
             self._pending.append(self._footnotes.pop(_attribute(attributes, "id"), ""))
         elif name == "endnoteReference":
             self._last.append(self._endnotes.pop(_attribute(attributes, "id"), ""))
@@ -148,7 +148,7 @@ class _WordBody:
         if name == "p":
             self._prose.paragraph()
             if not self._prose.is_in_row:
-                self._tell()
+                self._add_notes()
         elif name == "r":
             self._is_hidden = False
         elif name == "tc":
@@ -158,7 +158,7 @@ class _WordBody:
         elif name == "tbl":
             self._prose.end_table()
             if not self._prose.is_in_row:
-                self._tell()
+                self._add_notes()
 
     def text(self, data: str) -> None:
         if self._is_text and not (self._skipping or self._is_hidden):
@@ -167,10 +167,10 @@ class _WordBody:
     def finished(self) -> str:
         self._prose.paragraph()
         self._pending += self._last
-        self._tell()
+        self._add_notes()
         return self._prose.text()
 
-    def _tell(self) -> None:
+    def _add_notes(self) -> None:
         """Add the notes that the paragraph refers to."""
         for note in self._pending:
             for paragraph in note.split("\n\n"):
@@ -239,7 +239,7 @@ class _OpenDocumentBody:
             self._paragraphs += 1
         elif name == "s":
             count = next((v for key, v in attributes.items() if local_name(key) == "c"), "1")
-            # Runs of space become one.
+            # White space is collapsed.
             self._prose.add(" " if count != "0" else "")
         elif name == "tab":
             self._prose.add(" ")
@@ -264,7 +264,7 @@ class _OpenDocumentBody:
             self._paragraphs -= 1
             self._prose.paragraph()
             if not self._outer and not self._prose.is_in_row:
-                self._tell()
+                self._add_notes()
         elif name == "note" and self._outer:
             self._notes.append(self._prose)
             self._prose, self._paragraphs = self._outer.pop()
@@ -275,7 +275,7 @@ class _OpenDocumentBody:
         elif name == "table":
             self._prose.end_table()
             if not self._outer and not self._prose.is_in_row:
-                self._tell()
+                self._add_notes()
 
     def text(self, data: str) -> None:
         if self._paragraphs and not self._skipping:
@@ -283,10 +283,10 @@ class _OpenDocumentBody:
 
     def finished(self) -> str:
         self._main.paragraph()
-        self._tell()
+        self._add_notes()
         return self._main.text()
 
-    def _tell(self) -> None:
+    def _add_notes(self) -> None:
         """Add the notes of the paragraph."""
         for note in self._notes:
             for paragraph in note.text().split("\n\n"):
@@ -315,14 +315,14 @@ def epub_text(data: bytes, most: int) -> str:
     parts = ZipEntries(data, most)
     package = _package(parts)
     chapters = _chapters(parts, package)
-    locked = _locked(parts)
+    encrypted = _encrypted(parts)
     texts: list[str] = []
     left = most
     for path in chapters:
-        if path in locked:
+        if path in encrypted:
             raise UnreadableDocumentError(f"is encrypted ({path})", kind="is encrypted")
         if path not in parts:
-            raise UnreadableDocumentError(f"is damaged (it has no part {path})", kind="is damaged")
+            raise UnreadableDocumentError(f"is damaged (it has no entry {path})", kind="is damaged")
         text = html.html_text(encodings.decode_page(parts.read(path)), left)
         left = max(left - len(text), 0)
         if text:
@@ -368,8 +368,8 @@ def _chapters(parts: ZipEntries, package: str) -> list[str]:
     return [item.path for item in named if item.kind in PAGES and "nav" not in item.properties]
 
 
-def _locked(parts: ZipEntries) -> set[str]:
-    """Return the names of encrypted files, but for fonts."""
+def _encrypted(parts: ZipEntries) -> set[str]:
+    """Return the names of encrypted entries; fonts do not count."""
     found: set[str] = set()
 
     def begin(name: str, attributes: dict[str, str]) -> None:

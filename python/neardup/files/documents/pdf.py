@@ -23,7 +23,7 @@ os.register_at_fork(
 
 PASSWORD = 4
 SECURITY = 5
-# PDFium's sign for a hyphen at a line end; it leaves out the line break after it.
+# PDFium's character for a hyphen at a line end; it drops the line break after it.
 HYPHEN = "\ufffe"
 HYPHENATED = re.compile(rf"(\w+){HYPHEN}\s*(\w+)")
 # After these a hyphen usually belongs to the word; few words are hyphenated there.
@@ -59,10 +59,10 @@ def pdf_text(data: bytes, most: int) -> str:
         try:
             pages = _pages(pdfium, document_, most)
             if not any(pages):
-                raise _nothing(pdfium, document_, len(pages))
+                raise _no_text_error(pdfium, document_, len(pages))
         finally:
             document_.close()
-    return _joined(pages, most)
+    return _join_lines(pages, most)
 
 
 def _opened(pdfium: Any, data: bytes) -> Any:
@@ -74,7 +74,7 @@ def _opened(pdfium: Any, data: bytes) -> Any:
                 "is encrypted; save it without a password", kind="is encrypted"
             ) from None
         raise UnreadableDocumentError(
-            f"is damaged, or no PDF ({_why(error)})", kind="is damaged"
+            f"is not a PDF, or is damaged ({_reason(error)})", kind="is damaged"
         ) from None
 
 
@@ -88,7 +88,7 @@ def _pages(pdfium: Any, opened: Any, most: int) -> list[list[PdfLine]]:
         except pdfium.PdfiumError as error:
             # A file may claim any number of pages: stop at the first that is missing.
             raise UnreadableDocumentError(
-                f"is damaged: page {number + 1:,} of {count:,} cannot be read ({_why(error)})",
+                f"is damaged: page {number + 1:,} of {count:,} cannot be read ({_reason(error)})",
                 kind="is damaged",
             ) from None
         try:
@@ -96,7 +96,7 @@ def _pages(pdfium: Any, opened: Any, most: int) -> list[list[PdfLine]]:
         except pdfium.PdfiumError as error:
             raise UnreadableDocumentError(
                 f"is damaged: the text of page {number + 1:,} of {count:,} cannot be read "
-                f"({_why(error)})",
+                f"({_reason(error)})",
                 kind="is damaged",
             ) from None
         finally:
@@ -109,7 +109,7 @@ def _pages(pdfium: Any, opened: Any, most: int) -> list[list[PdfLine]]:
 def _lines(pdfium: Any, page: Any, left: int, most: int) -> list[PdfLine]:
     textpage = page.get_textpage()
     try:
-        # Check before fetching: a page may repeat a text without end.
+        # Check before fetching: a hostile page may repeat its text without end.
         if textpage.count_chars() > left:
             raise UnreadableDocumentError(batch.text_too_long(most))
         text = textpage.get_text_range()
@@ -147,8 +147,8 @@ def _box(raw: Any, textpage: Any, at: int) -> tuple[float, float, float, float]:
     return box.left, box.bottom, box.right, box.top
 
 
-def _nothing(pdfium: Any, opened: Any, count: int) -> UnreadableDocumentError:
-    """Return the error for a PDF without text: pictures, or empty pages."""
+def _no_text_error(pdfium: Any, opened: Any, count: int) -> UnreadableDocumentError:
+    """Return the error for a PDF without text: its pages are pictures, or empty."""
     for number in range(min(count, MAX_CHECKED_PAGES)):
         page = opened[number]
         try:
@@ -167,11 +167,11 @@ def _no_text(count: int, why: str) -> UnreadableDocumentError:
     return UnreadableDocumentError(
         f"has no text in its {pages}: {why}",
         kind="has no text",
-        hint="recognise the text with OCR first, such as with ocrmypdf",
+        hint="run OCR first, for example ocrmypdf",
     )
 
 
-def _joined(pages: Sequence[Sequence[PdfLine]], most: int) -> str:
+def _join_lines(pages: Sequence[Sequence[PdfLine]], most: int) -> str:
     """Join lines to paragraphs and pages to a text."""
     prose = Prose(most)
     before: PdfLine | None = None
@@ -226,7 +226,7 @@ def _ends_page(before: PdfLine, after: PdfLine) -> bool:
 
 
 def join_hyphenated(text: str) -> str:
-    """Join words that were hyphenated at a line end, where it is safe.
+    """Join words hyphenated at a line end where that is safe.
 
     It is if both parts are in lower case and the text has no such word with a hyphen. A possible
     compound keeps its hyphen.
@@ -245,5 +245,5 @@ def join_hyphenated(text: str) -> str:
     return HYPHENATED.sub(join, text).replace(HYPHEN, "-")
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return str(error).rstrip(".")

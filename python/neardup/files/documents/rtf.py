@@ -19,7 +19,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 MAGIC = r"{\rtf"
-# Groups without text of the document.
+# Groups that hold no document text.
 SKIPPED = {
     *("colortbl", "stylesheet", "info", "pict", "header", "headerl", "headerr", "headerf"),
     *("footer", "footerl", "footerr", "footerf", "fldinst", "listtable", "listoverridetable"),
@@ -85,7 +85,7 @@ def rtf_text(data: bytes, most: int) -> str:
     """
     source = data.decode("latin-1").removeprefix("ï»¿").lstrip()
     if not source.startswith(MAGIC):
-        raise UnreadableDocumentError(f"is no RTF: it does not begin with {MAGIC}")
+        raise UnreadableDocumentError(f"is not RTF: it does not begin with {MAGIC}")
     return _Reader(source, most).read()
 
 
@@ -132,11 +132,11 @@ class _Reader:
                     self._word(word.lower(), number)
         if self._outer:
             raise UnreadableDocumentError(
-                "is cut short: groups are open at its end", kind="is damaged or cut short"
+                "is truncated: groups are open at its end", kind="is damaged or truncated"
             )
         self._flush()
         self._main.paragraph()
-        self._tell()
+        self._add_notes()
         return self._main.text()
 
     def _begin(self) -> None:
@@ -144,8 +144,9 @@ class _Reader:
         self._ignored = 0
         if len(self._outer) >= MAX_GROUPS:
             raise UnreadableDocumentError(
-                f"has more than {MAX_GROUPS:,} groups in one another; save it anew",
-                kind="has too many groups in one another",
+                f"has more than {MAX_GROUPS:,} nested groups; open it in a word "
+                "processor and save it again",
+                kind="has too many nested groups",
             )
         self._outer.append((self._state, self._prose))
         self._is_first, self._is_new = True, False
@@ -228,7 +229,7 @@ class _Reader:
         elif word == "row":
             self._flush()
             self._prose.end_row()
-            self._tell()
+            self._add_notes()
         elif word in ("nestcell", "nestrow"):
             self._flush()
             self._prose.line()
@@ -287,9 +288,9 @@ class _Reader:
         if self._state.skipped:
             return
         self._prose.paragraph()
-        self._tell()
+        self._add_notes()
 
-    def _tell(self) -> None:
+    def _add_notes(self) -> None:
         """Add the notes of the paragraph."""
         if self._prose is not self._main or self._main.is_in_row:
             return

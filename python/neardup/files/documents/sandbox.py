@@ -7,7 +7,7 @@ PDFs: `pdf_text_in_worker`. A worker process is started for the first PDF and re
 after a timeout or a crash the next PDF gets a new one. Requests and responses are plain bytes over
 pipes: a text or a reason.
 
-Documents of strangers (uploads): `sandboxed_text`. Each gets a process of its own, with lower
+Untrusted documents (uploads): `sandboxed_text`. Each gets a process of its own, with lower
 limits.
 """
 
@@ -32,7 +32,7 @@ from neardup.files.documents import whole_text
 from neardup.files.reading.batch import Reading, Task, Unreadable
 from neardup.files.reading.formats import UnreadableDocumentError, all_formats, import_package
 
-# Limits for one PDF, and how much they grow with its size: long books are no attack.
+# Limits for one PDF; they grow with its size, since long books are legitimate.
 PDF_SECONDS = 60.0
 PDF_SECONDS_PER_BYTE = 1 / (1 << 20)
 PDF_MEMORY_BYTES = 2 << 30
@@ -207,9 +207,9 @@ def _too_much(memory: int, code: int) -> UnreadableDocumentError:
     except ValueError:
         how = f"exit code {code}"
     return UnreadableDocumentError(
-        f"needs too much memory (more than {memory / (1 << 30):.1f} GiB), or makes PDFium fail "
+        f"needs too much memory (more than {memory / (1 << 30):.1f} GiB), or crashes PDFium "
         f"({how})",
-        kind="needs too much memory, or makes PDFium fail",
+        kind="needs too much memory, or crashes PDFium",
         hint="print it to a new PDF, or save its text",
     )
 
@@ -248,7 +248,7 @@ def serve_pdfs(parent: int) -> None:
 
     while len(head := requests.read(REQUEST.size)) == REQUEST.size:
         size, most, seconds, memory = REQUEST.unpack(head)
-        limit(seconds, memory)
+        limit_resources(seconds, memory)
         try:
             try:
                 kind, answer = TEXT, pdf.pdf_text(_read_exactly(requests, size), most).encode()
@@ -276,14 +276,14 @@ def _watch(parent: int) -> None:
     os._exit(0)
 
 
-def limit(seconds: float, memory: int, written: int | None = None) -> None:
-    """Limit the further CPU time and memory of this process, and the bytes of a file it writes."""
+def limit_resources(seconds: float, memory: int, written: int | None = None) -> None:
+    """Limit the further CPU time and memory of this process, and the size of files it writes."""
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF)
     _lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + seconds) + 1)
     # Loaded libraries do not count. Not every system has this limit.
-    _lower(resource.RLIMIT_AS, _size() + memory)
+    _lower(resource.RLIMIT_AS, _address_space() + memory)
     _lower(resource.RLIMIT_CORE, 0)
     if written is not None:
         _lower(resource.RLIMIT_FSIZE, written)
@@ -299,14 +299,14 @@ def _lower(which: int, limit: int) -> None:
         resource.setrlimit(which, (limit, most))
 
 
-def _size() -> int:
-    """Return the bytes of address space in use; 0 where the system does not tell."""
+def _address_space() -> int:
+    """Return the bytes of address space in use; 0 where the system does not report them."""
     with suppress(OSError), open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     return 0
 
 
-# ---- documents of strangers ----
+# ---- untrusted documents ----
 
 # CPU time, and wall time after which the process is killed.
 CPU_SECONDS, LAST_SECONDS = 5.0, 25.0
@@ -335,7 +335,7 @@ def sandboxed_text(kind: str, data: bytes, most: int) -> str:
     Raise `UnreadableDocumentError`, or `DocumentTooLongError` if it has more than `most`
     characters.
     """
-    # Never use the name a stranger gave the file.
+    # Never use the name that the uploader gave the file.
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
         path = Path(folder) / f"file{all_formats()[kind].endings[0]}"
         path.write_bytes(data)
@@ -375,11 +375,12 @@ def _run_sandbox(kind: str, path: Path, most: int) -> dict[str, Any]:
             process.wait()
     if code == -signal.SIGXCPU:
         raise UnreadableDocumentError(
-            "takes too long to read", hint="save its text, and bring that"
+            "takes too long to read", hint="save its text to a file and use that"
         )
     if code:
         raise UnreadableDocumentError(
-            "needs too much memory, or makes its reader fail", hint="save its text, and bring that"
+            "needs too much memory, or crashes its parser",
+            hint="save its text to a file and use that",
         )
     found: dict[str, Any] = json.loads(answer.read_bytes())
     return found
@@ -391,7 +392,7 @@ def serve_document(kind: str, path: str, most: str) -> None:
     # A library may print: send that to standard error.
     os.dup2(2, 1)
     # An escaped character takes at most six bytes.
-    limit(CPU_SECONDS, MEMORY_BYTES, written=6 * int(most) + (1 << 16))
+    limit_resources(CPU_SECONDS, MEMORY_BYTES, written=6 * int(most) + (1 << 16))
     try:
         result = json.dumps(_read_document(kind, Path(path), int(most)), ensure_ascii=False)
         answer.write(result.encode())

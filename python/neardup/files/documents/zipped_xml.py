@@ -34,10 +34,10 @@ class ZipEntries:
         import zipfile
 
         if data.startswith(OLE):
-            raise _compound(data)
+            raise _ole_error(data)
         if data.count(ENTRY) > MAX_ENTRIES:
             raise UnreadableDocumentError(
-                f"is a zip of more than {MAX_ENTRIES:,} parts, as no document is"
+                f"is a zip of more than {MAX_ENTRIES:,} entries, too many for a document"
             )
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
@@ -53,7 +53,7 @@ class ZipEntries:
     def read(self, name: str) -> bytes:
         """Return an entry by its full name, which is never used as a path on disk."""
         if (info := self._names.get(name)) is None:
-            raise _damaged(f"it has no part {name}")
+            raise _damaged(f"it has no entry {name}")
         if info.flag_bits & ENCRYPTED:
             raise UnreadableDocumentError(
                 "is encrypted; save it without a password", kind="is encrypted"
@@ -72,36 +72,36 @@ class ZipEntries:
                 while data := file.read(min(CHUNK_BYTES, self._left + 1)):
                     self._left -= len(data)
                     if self._left < 0:
-                        raise self._too_large(f"{info.filename} has more than it says")
+                        raise self._too_large(f"{info.filename} is larger than the archive says")
                     parts.append(data)
         except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError) as error:
             raise _damaged(f"{info.filename}: {error}") from None
         except (NotImplementedError, RuntimeError) as error:
             raise UnreadableDocumentError(
-                f"{info.filename} is packed in a way that is not read ({error})"
+                f"{info.filename} is compressed by a method that is not supported ({error})"
             ) from None
         return b"".join(parts)
 
     def _too_large(self, why: str) -> UnreadableDocumentError:
         return UnreadableDocumentError(
-            f"holds more than {format_size(self._most)} unpacked ({why}); if it is meant to be so "
-            "large, allow more with --max-document",
-            kind=f"holds more than {format_size(self._most)} unpacked",
+            f"unpacks to more than {format_size(self._most)} ({why}); if that is intended, "
+            "raise --max-document",
+            kind=f"unpacks to more than {format_size(self._most)}",
         )
 
 
-def _compound(data: bytes) -> UnreadableDocumentError:
-    """Return the error for an OLE file: an old Word document, or an encrypted new one."""
+def _ole_error(data: bytes) -> UnreadableDocumentError:
+    """Return the error for an OLE file: a Word 97–2003 document, or an encrypted newer one."""
     if "EncryptedPackage".encode("utf-16-le") in data:
         return UnreadableDocumentError(
             "is encrypted; save it without a password", kind="is encrypted"
         )
-    return UnreadableDocumentError("is a Word document of before 2007 (.doc); save it as .docx")
+    return UnreadableDocumentError("is a Word 97–2003 document (.doc); save it as .docx")
 
 
 def _damaged(why: str) -> UnreadableDocumentError:
     return UnreadableDocumentError(
-        f"is damaged or cut short ({why})", kind="is damaged or cut short"
+        f"is damaged or truncated ({why})", kind="is damaged or truncated"
     )
 
 
@@ -134,14 +134,14 @@ def parse_xml(part: str, data: bytes, begin: Begin, end: End, text: Text | None 
 
     def refuse(name: str, *rest: object) -> None:
         raise UnreadableDocumentError(
-            f"{part} declares the entity {name!r}, which is not expanded", kind=ENTITY
+            f"{part} declares the entity {name!r}; entities are not expanded", kind=ENTITY
         )
 
     def refuse_defaults(element: str, *rest: object) -> None:
         raise UnreadableDocumentError(
-            f"{part} declares attributes of the element {shortened(element)!r}, which are not "
-            "added",
-            kind="declares attributes, which are not added",
+            f"{part} declares attributes of the element {shortened(element)!r}; such documents "
+            "are not read",
+            kind="declares default attributes",
         )
 
     def look(prefix: str | None, address: str | None) -> None:
@@ -172,4 +172,4 @@ def parse_xml(part: str, data: bytes, begin: Begin, end: End, text: Text | None 
         raise UnreadableDocumentError(f"is damaged ({part}: {error})", kind="is damaged") from None
 
 
-ENTITY = "declares an entity, which is not expanded"
+ENTITY = "declares an entity; entities are not expanded"

@@ -84,7 +84,8 @@ def decode(data: bytes) -> str | UnicodeDecodeError:
 def too_long(most: int) -> str:
     """Return the reason for a text file over the limit."""
     return (
-        f"longer than {format_size(most)}; cut it, read a document a line (--lines), or {_more()}"
+        f"longer than {format_size(most)}; split it, read one document per line (--lines), "
+        f"or {_more()}"
     )
 
 
@@ -109,7 +110,7 @@ def file_too_long(most: int) -> str:
 
 
 def _more() -> str:
-    return "allow more with --max-document"
+    return "raise --max-document"
 
 
 def format_size(count: int) -> str:

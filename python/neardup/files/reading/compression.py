@@ -59,7 +59,7 @@ class Members:
         while not self._ended:
             if not self._data and not self._more():
                 if self._unpacking is not None:
-                    self._break("is cut short", None)
+                    self._break("is truncated", None)
                 self._ended = True
                 break
             if self._unpacking is None and not self._begin():
@@ -90,7 +90,7 @@ class Members:
             pass
         self._member = self._base
         if not self._data.startswith(GZIP_MAGIC):
-            self._damaged("is no gzip")
+            self._damaged("is not gzip")
             return False
         self._unpacking = zlib.decompressobj(31)
         return True
@@ -265,7 +265,7 @@ class Frames:
             self._start += 8 + int.from_bytes(head[4:], "little")
             return False
         if not head.startswith(ZSTD_MAGIC):
-            self._break("is cut short" if ZSTD_MAGIC.startswith(head) else "is no zstd")
+            self._break("is truncated" if ZSTD_MAGIC.startswith(head) else "is not zstd")
             return False
         self._open()
         return True
@@ -287,10 +287,10 @@ class Frames:
             # Arrow drops what the failed read had unpacked: read it again byte by byte.
             if rest := self._rest(size):
                 return rest
-            self._damaged("is cut short" if frame.is_cut else f"is damaged ({error})")
+            self._damaged("is truncated" if frame.is_cut else f"is damaged ({error})")
             return b"" if self._ended else RECORD_GAP
         if frame.is_cut:
-            self._damaged("is cut short")
+            self._damaged("is truncated")
             return b""
         self._start, self._frame = frame.end, None
         return b""

@@ -57,7 +57,9 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
     if path == STDIN and not can_reread(path):
         raise ValueError("stdin: Parquet cannot be read from a pipe; name the file")
     if packing(path):
-        raise ParquetError(f"Parquet inside {packing(path)}; unpack it: it is packed within")
+        raise ParquetError(
+            f"Parquet inside {packing(path)}; decompress it: Parquet compresses its own pages"
+        )
     with open_raw(path) as raw, pq.ParquetFile(raw) as file:
         yield file
 
@@ -97,9 +99,8 @@ def rows_at_once(
                 packed += chunk.total_compressed_size
     if reading is not None and unpacked > (most := streams.max_unpacked(packed, reading)):
         raise ParquetError(
-            f"{packed:,} bytes say to hold {unpacked:,}, and the limit is "
-            f"{batch.format_size(most)}; if the file is meant to be so large, allow more with "
-            "--max-bytes"
+            f"{packed:,} bytes unpack to {unpacked:,}; the limit is "
+            f"{batch.format_size(most)}; if that is intended, raise --max-bytes"
         )
     each: int = max(unpacked // max(file.metadata.num_rows, 1), 1)
     return max(1, min(STEP_ROWS, BATCH_BYTES // each))

@@ -1,8 +1,8 @@
 """Files as streams of bytes, unpacked and decoded to UTF-8; and reports of bytes that are not text.
 
 `open_stored` opens a file of any location (`locations`) and compression (`compression`) as a
-`ByteStream`. `not_utf8`, `has_nul` and `packed` say why its bytes are not text and which option
-helps.
+`ByteStream`. `report_not_utf8`, `report_nul` and `report_compressed` say why its bytes are not text
+and which option helps.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ByteStream:
     packing    "gzip", "zstd" or None
     most       largest size of one document, in bytes
     encoding   that the file was decoded from; None if its bytes are UTF-8 or not decoded
-    told_by    source of `encoding`: "its byte order mark", "detection", or "" for the user
+    told_by    source of `encoding`: "byte order mark", "detected", or "" for the user
     is_plain   whether the bytes are those of a regular local file, unchanged, and the core can open
                it by its name
     """
@@ -119,13 +119,13 @@ class ByteStream:
         self._ahead = self._or_nothing(size)
         found, told_by = None if asked in (encodings.UTF8, encodings.AUTO) else asked, ""
         if (mark := encodings.marked(self._ahead)) is not None:
-            found, told_by = mark[0], "its byte order mark"
+            found, told_by = mark[0], "byte order mark"
             if found != encodings.UTF8:
                 self._ahead = self._ahead[mark[1] :]
         elif self._ahead.startswith((GZIP, ZSTD)):
             found = None  # compressed, though its name does not say so: reported
         elif asked == encodings.AUTO:
-            found, told_by = encodings.detect(self._ahead), "detection"
+            found, told_by = encodings.detect(self._ahead), "detected"
         if found in (None, encodings.UTF8):
             return None, told_by
         self._decoder = encodings.decoder(str(found))
@@ -188,7 +188,7 @@ class ByteStream:
                 return self._inflate(self._by_records(start), size)
             data = self._rescued(size)
             self._damage = (
-                f"the {self.packing} data is damaged or cut short: {self._unpacked + len(data):,} "
+                f"the {self.packing} data is damaged or truncated: {self._unpacked + len(data):,} "
                 f"bytes could be unpacked, the rest is lost ({error})"
             )
             if not data:
@@ -201,8 +201,8 @@ class ByteStream:
         if self._unpacked > most:
             raise DamagedError(
                 f"stopped after {self._unpacked:,} bytes unpacked from {self._raw.count:,}: the "
-                f"limit is {batch.format_size(most)}; if the file is meant to be so large, allow "
-                "more with --max-bytes"
+                f"limit is {batch.format_size(most)}; if that is intended, raise "
+                "--max-bytes"
             )
 
     def _record_start(self) -> bytes:
@@ -296,7 +296,7 @@ def open_task(task: Task) -> Iterator[ByteStream]:
     """Open the file of a task, and note the encoding it was decoded from."""
     with open_stored(task.path, task.reading, task.progress) as file:
         if file.encoding is not None:
-            by = f" (told by {file.told_by})" if file.told_by else ""
+            by = f" ({file.told_by})" if file.told_by else ""
             kept = "; kept records are written as UTF-8" if task.reading.keeps else ""
             task.note(f"{file.name}: read as {file.encoding}{by}{kept}")
         yield file

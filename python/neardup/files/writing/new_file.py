@@ -1,4 +1,4 @@
-"""New files that appear only when they are complete, compressed if their names say so.
+"""New files that appear only when they are complete, compressed if their endings say so.
 
 `open_new` writes to a temporary file in the same folder and renames it at the end; inside
 `together` several files appear at once, or none. Standard output is "-", or "-.csv" and the like to
@@ -48,17 +48,17 @@ def is_stdout(path: Path) -> bool:
 
 
 def with_ending(path: Path, ending: str) -> Path:
-    """Return the name with the ending that tells the format, where "-" alone has none."""
+    """Return the name with an ending that names the format; "-" alone has none."""
     return Path(f"-{ending}") if path == Path("-") else path
 
 
 def stdout_label(path: Path) -> str | None:
-    """Return how messages call standard output; None for a file."""
+    """Return the name of standard output in messages; None for a file."""
     return "standard output" if is_stdout(path) else None
 
 
 class BufferedStdout:
-    """Output that is printed when it is complete: until then it is in a temporary file."""
+    """Standard output, held in a temporary file until it is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -103,7 +103,9 @@ def check_output(
         known = f"{', '.join(endings)}, each also with {' or '.join(PACKED)}"
         raise ValueError(f"{str(path)!r}: unknown ending; use one of {known}")
     if ending(path.name) == ".parquet" and packing(path.name):
-        raise ValueError(f"{str(path)!r}: Parquet is packed within; leave {path.suffix} out")
+        raise ValueError(
+            f"{str(path)!r}: Parquet compresses its own pages; leave {path.suffix} out"
+        )
     if is_stdout(path):
         _check_stdout(path, inputs)
         return path
@@ -111,14 +113,16 @@ def check_output(
     if not folder.is_dir():
         raise ValueError(f"{path}: the folder {folder} does not exist")
     if path.is_dir():
-        raise ValueError(f"{path}: a folder; name a file in it")
+        raise ValueError(f"{path}: is a folder; name a file in it")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ValueError(f"{path}: the folder {folder} is not writable")
     if not path.exists():
         return path
     for name in inputs:
         if _same(name, path):
-            raise ValueError(f"{path}: is also an input, which would be lost; name another file")
+            raise ValueError(
+                f"{path}: is also an input and would be overwritten; name another file"
+            )
     if not path.is_file():
         raise ValueError(f"{path}: not a regular file")
     if not os.access(path, os.W_OK):
@@ -128,7 +132,9 @@ def check_output(
 
 def _check_stdout(path: Path, inputs: Sequence[str]) -> None:
     if sys.stdout.isatty() and (packing(path.name) or ending(path.name) == ".parquet"):
-        raise ValueError(f"{path}: no text, which a terminal cannot show; name a file, or pipe it")
+        raise ValueError(
+            f"{path}: binary output cannot be shown on a terminal; name a file, or pipe it"
+        )
     lost = [name for name in inputs if _is_stdout_too(name)]
     if lost:
         raise ValueError(f"{lost[0]}: is also standard output; write to another file")
@@ -299,8 +305,7 @@ def together() -> Iterator[None]:
         except BaseException as error:
             left = [str(file.path) for file in waiting if not file.undo()]
             if left and isinstance(error, OSError):
-                there = "is there already" if len(left) == 1 else "are there already"
-                why = f"{error.strerror}; of this run {', '.join(left)} {there}, no other file is"
+                why = f"{error.strerror}; of this run only {', '.join(left)} could be written"
                 raise OSError(error.errno, why, error.filename) from error
             raise
     finally:
@@ -386,12 +391,12 @@ def _fill(source: int, window: memoryview, start: int, name: str) -> None:
     while done < len(window):
         count = os.preadv(source, [window[done:]], start + done)
         if not count:
-            raise OSError(f"{name}: is shorter than when it was read; run again")
+            raise OSError(f"{name}: was truncated after it was read; run again")
         done += count
 
 
 def _write_all(target: int, views: list[memoryview], to: int, path: Path) -> int:
-    """Write all buffers, however little the system takes at a time; return the number of bytes."""
+    """Write all buffers, in as many calls as it takes; return the number of bytes."""
     size = sum(map(len, views))
     with naming_file(path):
         done = 0
@@ -481,7 +486,7 @@ def naming_file(path: Path) -> Iterator[None]:
     except OSError as error:
         why = error.strerror
         if error.errno == errno.EFBIG:
-            why = "larger than this process may write (ulimit -f) or its file system can hold"
+            why = "exceeds the file size limit of this process (ulimit -f) or of the file system"
         raise OSError(error.errno, why, stdout_label(path) or str(path)) from error
 
 

@@ -29,22 +29,22 @@ def check_folder(path: Path) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ValueError(f"{path}: the folder {folder} is not writable")
     if path.is_symlink():
-        raise ValueError(f"{path}: a link; name the folder itself")
+        raise ValueError(f"{path}: is a symbolic link; name the folder itself")
     if not path.exists():
         return
     if not path.is_dir():
-        raise ValueError(f"{path}: a file; name a folder, or a file that ends in .html")
+        raise ValueError(f"{path}: is a file; name a folder, or a file that ends in .html")
     names = sorted(os.listdir(path))
     if not names:
         return
     for name in names:
         if name != MARK and not _PAGE.fullmatch(name):
             raise ValueError(
-                f"{path}: holds {name!r}, which is no page of a check; name a new folder, "
+                f"{path}: holds {name!r}, which is not a page of a report; name a new folder, "
                 "or empty this one"
             )
     if MARK not in names:
-        raise ValueError(f"{path}: holds pages that were not written here; name a new folder")
+        raise ValueError(f"{path}: holds pages that neardup did not write; name a new folder")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Kept records, copied unchanged from the files they were read from.
+"""Kept records, copied unchanged from the input files.
 
 `open_kept` chooses a writer by the format of the inputs: bytes of lines, spans of JSON, rows of
 Parquet, or a table of texts. It is one file, since all of them share the checks of inputs and
@@ -57,7 +57,7 @@ LINE_END = re.compile(rb"[ \t]*[\r\n][ \t\r\n]*")
 HOW_WRITTEN = {
     "json": "records are written as JSON lines or as an array",
     "texts": "they are written as a table of ids and texts",
-    **dict.fromkeys(("lines", "table", "rows"), "records are kept as they are"),
+    **dict.fromkeys(("lines", "table", "rows"), "kept records stay in that format"),
 }
 
 
@@ -152,7 +152,7 @@ def _common_format(inputs: Sequence[str], reading: Reading) -> Format:
     first, kind = next(iter(found.items()))
     if all(each == kind for each in found.values()):
         return kind
-    # A file without records tells no format; if all are empty, take the first.
+    # An empty file has no format; if all are empty, take the first.
     telling = [name for name in inputs if not _is_blank(name, reading)] or inputs[:1]
     first, kind = telling[0], found[telling[0]]
     for name in telling:
@@ -168,8 +168,8 @@ def _common_format(inputs: Sequence[str], reading: Reading) -> Format:
         if found[name] != kind:
             raise ValueError(
                 f"{name_of(first)} is {_called(kind)}, {name_of(name)} is "
-                f"{_called(found[name])}: records are kept as they are, and a file holds one "
-                "format; run once for each"
+                f"{_called(found[name])}; kept records go to one file of one format, so run "
+                "once per format"
             )
     return kind
 
@@ -211,7 +211,7 @@ def _open_bytes(
 ) -> Iterator[RecordWriter]:
     header = _common_header(inputs, kind, reading) if kind.keeps == "table" else b""
     with open_packed(path) as stream:
-        yield _Bytes(stream, header, reading)
+        yield _LineWriter(stream, header, reading)
 
 
 def _common_header(inputs: Sequence[str], kind: Format, reading: Reading) -> bytes:
@@ -228,8 +228,8 @@ def _common_header(inputs: Sequence[str], kind: Format, reading: Reading) -> byt
             first = (name, *header)
         elif header.names != first[1]:
             raise ValueError(
-                f"{name_of(name)}: its columns ({list_columns(header.names)}) are not those of "
-                f"{name_of(first[0])} ({list_columns(first[1])}); keep them in files of their own"
+                f"{name_of(name)}: its columns ({list_columns(header.names)}) differ from those of "
+                f"{name_of(first[0])} ({list_columns(first[1])}); run them separately"
             )
     return b"" if first is None else first[2]
 
@@ -238,7 +238,7 @@ def _ignore(problem: Unreadable) -> None:
     pass
 
 
-class _Bytes:
+class _LineWriter:
     """Copies lines byte for byte."""
 
     def __init__(self, stream: BinaryIO, header: bytes, reading: Reading) -> None:
@@ -351,18 +351,18 @@ class ForwardRanges:
         except DamagedError:
             self._data = memoryview(b"")
         if not self._data:
-            raise OSError(f"{name_of(self._path)}: is shorter than when it was read; run again")
+            raise OSError(f"{name_of(self._path)}: was truncated after it was read; run again")
 
 
 @contextmanager
 def _open_json(path: Path, reading: Reading) -> Iterator[RecordWriter]:
     with open_packed(path) as stream:
-        kept = _Json(stream, reading, is_array=all_endings()[ending(path.name)] == "json")
+        kept = _JsonWriter(stream, reading, is_array=all_endings()[ending(path.name)] == "json")
         yield kept
         kept.finish()
 
 
-class _Json:
+class _JsonWriter:
     """Writes JSON records, one per line: of an array, or JSON lines.
 
     Only the space around line ends changes, which is never part of a value: strings of JSON have no
@@ -411,10 +411,10 @@ class _Json:
 def _open_rows(path: Path, inputs: Sequence[str]) -> Iterator[RecordWriter]:
     common = _common_schema(inputs)
     if common is None:
-        raise OSError(f"{name_of(inputs[0])}: no Parquet that can be read")
+        raise OSError(f"{name_of(inputs[0])}: no readable Parquet file")
     schema, codec = common
     with open_groups(path, schema, codec) as write:
-        yield _Rows(write, schema)
+        yield _ParquetWriter(write, schema)
 
 
 def _common_schema(inputs: Sequence[str]) -> tuple[pa.Schema, str] | None:
@@ -429,8 +429,8 @@ def _common_schema(inputs: Sequence[str]) -> tuple[pa.Schema, str] | None:
             first = (name, *found)
         elif not found[0].equals(first[1]):
             raise ValueError(
-                f"{name_of(name)}: its columns ({_columns(found[0])}) are not those of "
-                f"{name_of(first[0])} ({_columns(first[1])}); keep them in files of their own"
+                f"{name_of(name)}: its columns ({_describe_schema(found[0])}) differ from those of "
+                f"{name_of(first[0])} ({_describe_schema(first[1])}); run them separately"
             )
     return None if first is None else first[1:]
 
@@ -453,11 +453,11 @@ def _codec(file: pa.parquet.ParquetFile) -> str:
     return {"uncompressed": "none"}.get(name, name)
 
 
-def _columns(schema: pa.Schema) -> str:
+def _describe_schema(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name}: {field.type}" for field in schema)
 
 
-class _Rows:
+class _ParquetWriter:
     """Writes rows of Parquet files, with all columns."""
 
     def __init__(self, write: WriteTable, schema: pa.Schema) -> None:
@@ -480,7 +480,7 @@ class _Rows:
             chosen = np.zeros(file.metadata.num_rows, dtype=bool)
             rows = spans[keep, 0]
             if rows[-1] >= len(chosen):
-                raise OSError(f"{name_of(path)}: is shorter than when it was read; run again")
+                raise OSError(f"{name_of(path)}: was truncated after it was read; run again")
             chosen[rows] = True
             # The size was checked when the file was read.
             size = rows_at_once(file)
@@ -491,13 +491,13 @@ class _Rows:
                     for batch in file.iter_batches(size, row_groups=[group]):
                         mask = chosen[start : start + batch.num_rows]
                         start += batch.num_rows
-                        chosen_rows = pa.Table.from_batches(_chosen(batch, mask))
+                        chosen_rows = pa.Table.from_batches(_filter_rows(batch, mask))
                         self._write(chosen_rows.cast(self._schema))
                         tick(batch.num_rows)
                 start = end
 
 
-def _chosen(batch: pa.RecordBatch, mask: NDArray[np.bool_]) -> list[pa.RecordBatch]:
+def _filter_rows(batch: pa.RecordBatch, mask: NDArray[np.bool_]) -> list[pa.RecordBatch]:
     """Return the rows with `keep`."""
     import numpy as np
     import pyarrow as pa
@@ -518,10 +518,10 @@ def _open_texts(path: Path, reading: Reading) -> Iterator[RecordWriter]:
     schema = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
     # Kept records are never changed.
     with open_tables(path, schema, guard=False) as write:
-        yield _Texts(write, schema, reading)
+        yield _TextWriter(write, schema, reading)
 
 
-class _Texts:
+class _TextWriter:
     """Writes documents without a span in their file, such as whole files, a row each."""
 
     def __init__(self, write: WriteTable, schema: pa.Schema, reading: Reading) -> None:

@@ -97,7 +97,7 @@ class _Items:
 
     def _refuse_entity(self, name: str, *rest: object) -> None:
         raise _DeclaredError(
-            f"declares the entity {name[:80]!r}, which is not expanded", "declares an entity"
+            f"declares the entity {name[:80]!r}; entities are not expanded", "declares an entity"
         )
 
     def _check_default(

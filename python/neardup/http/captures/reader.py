@@ -147,8 +147,7 @@ class Capture:
         if self._decompressed > limit:
             raise DamagedError(
                 f"stopped after {self._decompressed:,} bytes of decompressed bodies: the limit is "
-                f"{format_size(limit)}; if the file is meant to be so large, allow more with "
-                "--max-bytes"
+                f"{format_size(limit)}; if that is intended, raise --max-bytes"
             )
 
     def response(
