@@ -1,4 +1,4 @@
-"""Services for the tests of one."""
+"""Services and a browser for the tests of the service."""
 
 from __future__ import annotations
 
@@ -6,13 +6,24 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from helpers.browser_session import browser
 from neardup.collection import Collection
 from neardup.service.background import serving
 from neardup.service.state import demo_collection
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A browser; one for all tests of a file."""
+    with browser() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +36,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """Starts a service of its own with these settings, and returns its base URL."""
+    """A function that starts a service with these settings and returns its base URL."""
     with ExitStack() as stack:
 
         def start(collection: Collection | None = None, **settings: Any) -> str:

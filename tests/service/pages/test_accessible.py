@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
-from helpers.browser_session import ALL_LOOKS, LOOKS, browser, visiting
+from helpers.browser_session import ALL_LOOKS, LOOKS, visiting
 from helpers.chromium import needs_browser
 
 if TYPE_CHECKING:
@@ -37,12 +36,6 @@ EACH = [
         for looks in ALL_LOOKS
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -11,19 +11,13 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from helpers.browser_session import LOOKS, NAME, Visit, browser, until, visiting
+from helpers.browser_session import LOOKS, NAME, Visit, until, visiting
 from helpers.chromium import needs_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = needs_browser
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
 
 
 @pytest.fixture(params=LOOKS, ids="-".join)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from helpers.browser_session import LOOKS, Visit, browser
+from helpers.browser_session import LOOKS, Visit
 from helpers.chromium import needs_browser
 from neardup.service.learning.exercises import make_exercise
 from neardup.service.pages.learn_phrases import LEARN_PHRASES
@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = needs_browser
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
 
 
 class Student(Visit):
