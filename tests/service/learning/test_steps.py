@@ -148,6 +148,8 @@ def test_hashes_given_by_hand() -> None:
     words = parse_words("a 1 0101\nb 2 1100")
     given = typed_hashes(words, parse_words("a 1"))
     assert steps_of_words(words, "default", 8, given).bits == "1100"
+    faint = parse_words("a 100 1100\nb 100 1010\nc 0.1 1111")
+    assert steps_of_words(faint, "default", 8, typed_hashes(faint)).heat == [4, 1, 1, -4]
     # The same words in another order are the same recipe, other hashes are another one.
     again = steps_of_words(words, "default", 8, dict(reversed(given.items())))
     other = steps_of_words(words, "default", 8, {**given, "a": "0100"})

@@ -142,7 +142,11 @@ def test_the_form_of_weights_fits_an_address(served: str) -> None:
 def test_a_flipped_bit_is_part_of_the_query(served: str) -> None:
     query = {"stored": "0101", "query": "0101", "k": "1", "flip": "3"}
     assert json_page(served, query)["blocks"]["query"] == "1101"
-    assert 'name="query" class="mono" value="1101"' in get(served, query).text
+    page = get(served, query).text
+    assert 'name="query" class="mono" value="1101"' in page
+    # No other form would flip it once more.
+    assert '<input type="hidden" name="flip"' not in page
+    assert '<input type="hidden" name="stored"' in page
     hexadecimal = {**query, "stored": "0x5", "query": "0x5"}
     assert 'name="query" class="mono" value="0xd"' in get(served, hexadecimal).text
 

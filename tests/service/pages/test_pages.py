@@ -1,9 +1,11 @@
-"""Every page and its twin: what they say, in which language, and what they refuse."""
+"""Every page and its JSON page: what they say, in which language, and what they refuse."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -49,7 +51,7 @@ def test_a_page_is_whole_and_harmless(client: httpx.Client, path: str, language:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_has_a_twin_in_json(client: httpx.Client, path: str) -> None:
+def test_every_page_has_a_json_page(client: httpx.Client, path: str) -> None:
     page = client.get(path)
     parts = urlsplit(path)
     answer = client.get(f"{parts.path}.json?{parts.query}")
@@ -131,7 +133,7 @@ def test_a_check_finds_near_duplicates_and_copied_passages(client: httpx.Client)
     assert some["copied"]["share"] <= copied["share"]
 
 
-def test_the_page_without_a_script_has_the_figures_of_its_twin(client: httpx.Client) -> None:
+def test_the_page_without_a_script_has_the_figures_of_its_json_page(client: httpx.Client) -> None:
     ids = [x["id"] for x in client.get("/check.json?id=recipe-lentil").json()["copied"]["sources"]]
     query = {"id": "recipe-lentil", "off": ids[:1]}
     share = client.get("/check.json", params=query).json()["copied"]["share"]
@@ -139,6 +141,12 @@ def test_the_page_without_a_script_has_the_figures_of_its_twin(client: httpx.Cli
     said = page.split('data-figure="share" data-by="w"')[1].split(">")[1].split("<")[0]
     assert said == f"{100 * share:.1f} %"
     assert 'class="off"' in page
+    # Without a script a link counts the source again, and another leaves out a second one.
+    links = [unescape(link) for link in re.findall(r'<a class="plain" href="([^"]+)"', page)]
+    assert [parse_qs(urlsplit(link).query).get("off", []) for link in links[:2]] == [
+        [],
+        sorted(ids[:2]),
+    ]
 
 
 def test_an_empty_or_broken_form_is_reported(client: httpx.Client) -> None:
@@ -208,7 +216,8 @@ def test_two_texts_are_compared(client: httpx.Client) -> None:
 def test_texts_without_a_fingerprint_have_no_strip(client: httpx.Client) -> None:
     answer = client.get("/compare?left=a&right=")
     assert 'class="bits"' not in answer.text
-    assert client.get("/compare.json?left=a&right=").json()["differing_bits"] is None
+    for query in ("left=a&right=", "left=one+two+three&right=a", "left=a&right=one+two+three"):
+        assert client.get(f"/compare.json?{query}").json()["differing_bits"] is None
 
 
 def test_a_checked_text_can_be_added(serve: Callable[..., str]) -> None:
@@ -249,7 +258,7 @@ def test_files_of_reports_are_served_and_no_other(client: httpx.Client) -> None:
         assert client.get(f"/shared/{name}").status_code == 404
 
 
-def test_twins_are_json_whatever_they_hold(client: httpx.Client) -> None:
+def test_json_pages_escape_nothing_and_are_not_sniffed(client: httpx.Client) -> None:
     answer = client.get("/check.json", params={"text": "<script>alert(1)</script> \u202e one two"})
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert json.loads(answer.text)["characters"] == 35
@@ -262,3 +271,16 @@ def test_a_missing_page_gives_404(client: httpx.Client) -> None:
     check_harmless(answer.text)
     # Programs are told as by the API.
     assert client.get("/nowhere").headers["content-type"] == "application/problem+json"
+
+
+def test_two_different_documents_can_be_marked(client: httpx.Client) -> None:
+    for source, can in (("notice-harbour-web", True), ("notice-harbour", False)):
+        page = client.get(f"/pair?id=notice-harbour&source={source}").text
+        assert ('action="/collection/marks"' in page) == can
+
+
+def test_members_of_a_cluster_are_shown_beside_its_representative(client: httpx.Client) -> None:
+    first, second = client.get("/collection.json").json()["clusters"]["largest"][0]["members"][:2]
+    group = client.get("/collection").text.split('<ol class="groups">')[1]
+    links = re.findall('href="([^"]+)"', group)[:2]
+    assert links == [f"/check?id={first}", f"/pair?id={first}&amp;source={second}"]

@@ -138,6 +138,15 @@ def test_it_is_kept_until_documents_change(
     assert last.documents == 62
 
 
+def test_a_place_without_a_document_draws_none(collection: Collection) -> None:
+    """The document after a gap would be drawn more often than others."""
+    collection.remove([f"d{at}" for at in range(10, 50)])
+    for place, done in ((10, 1), (11, 0), (50, 0), (51, 1)):
+        survey = Survey(collection.moment, len(collection), 0.3, wanted=5)
+        surveys.survey_batch(collection, survey, [place])
+        assert (place, survey.done) == (place, done)
+
+
 def test_examples_are_the_closest_on_each_side(collection: Collection) -> None:
     found = surveyed(collection)
     for threshold in (0.0, 0.5, 0.9, 1.0):

@@ -176,7 +176,7 @@ def _grade_all(given: Sequence[str], right: Sequence[int]) -> tuple[Grade, ...]:
 
 def _grade_one(given: str, right: int) -> Grade:
     # Input methods and copied pages have other minus signs.
-    text = given.strip().replace("\u2212", "-").replace("\uff0d", "-").removeprefix("+")
+    text = given.strip().replace("\u2212", "-").replace("\uff0d", "-")
     if not text:
         return "empty"
     try:

@@ -164,19 +164,19 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
             "No document as a whole is near it (similarity {similarity} or more), but {n:,} "
             "documents share passages with it.",
         ),
-        "没有整体相近的文档（相似度不低于 {similarity}），但有 {n:,} 篇文档与之有重合片段。",
+        "没有整体相近的文档（相似度不低于 {similarity}），但有 {n:,} 篇文档与之有重合段。",
     ),
     "check.copied": ("How much was copied", "文字复制比"),
     "check.recomputed": ("Copied in total: {share}", "总文字复制比：{share}"),
     "check.nearest_only": (
         "Passages were searched in the nearest documents only: this collection is large and was "
         "created without --runs.",
-        "文档库较大且建库时未使用 --runs，只在最相近的文档中查找重合片段。",
+        "文档库较大且建库时未使用 --runs，只在最相近的文档中查找重合段。",
     ),
     "check.no_texts": (
         "This collection stores no texts: only fingerprints were compared, and no passages can be "
         "shown.",
-        "此文档库不保存正文，只比较了指纹，无法显示重合片段。",
+        "此文档库不保存正文，只比较了指纹，无法显示重合段。",
     ),
     "check.encoding": ("The file was read as {encoding}.", "文件按 {encoding} 编码读取。"),
     "check.kept": (
