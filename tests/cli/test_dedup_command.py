@@ -263,7 +263,7 @@ def test_unreadable_records_are_reported_and_give_exit_code_3(run: Run, source: 
     done = run("dedup", "in.jsonl", "-o", "o.jsonl")
     assert done.code == 3
     assert "neardup: in.jsonl:4: not JSON" in done.err
-    assert "neardup: in.jsonl:5: not an object but a list" in done.err
+    assert "neardup: in.jsonl:5: expected an object, got a list" in done.err
     assert "unreadable 2" in done.err
     assert "wrote o.jsonl, o.quarantine.jsonl" in done.err
 

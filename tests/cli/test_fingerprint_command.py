@@ -99,7 +99,7 @@ def test_unreadable_lines_are_reported_and_the_rest_goes_on(
     assert ran.code == 3
     assert len(ran.out.splitlines()) == 2
     errors = ran.err.splitlines()
-    assert errors[0] == f"neardup: {path}:2: no column 'text' (there is 'column0')"
+    assert errors[0] == f"neardup: {path}:2: no column 'text' (columns: 'column0')"
     assert errors[19].startswith(f"neardup: {path}:21: ")
     assert errors[20] == "neardup: 5 more unreadable, 25 in all"
     assert errors[21].startswith("neardup: documents 2, without signal 0, unreadable 25, ")
@@ -120,7 +120,7 @@ def test_equal_reasons_are_one_line(run: Callable[..., Any], tmp_path: Path) -> 
     ran = run("fingerprint", path, other, "--text-column", "body", "--id-column", "x", "-q")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines() == [
-        f"neardup: {path}: no column 'body' (there is 'id', 'title', 'text') in 300 records, "
+        f"neardup: {path}: no column 'body' (columns: 'id', 'title', 'text') in 300 records, "
         "first at line 1",
         f"neardup: {other}: not UTF-8 (byte 0xce at offset 10) in 4 records, first at line 1; "
         "looks like gb18030: use --encoding gb18030",
@@ -273,7 +273,7 @@ def test_options_of_reading(run: Callable[..., Any], tmp_path: Path) -> None:
     assert f"{path}: read as gb18030; kept records are written as UTF-8" in ran.err
     ran = run("fingerprint", path, *options)
     assert ran.code == 1
-    assert "so the columns are called 1 to 2; say which holds the text with --text-col" in ran.err
+    assert "so the columns are called 1 to 2; name the text column with --text-col" in ran.err
     ran = run("fingerprint", "--format", "csv", "--delimiter", "tab", "-", stdin=b"text\tn\na\t1\n")
     assert ran.out == f"stdin:2\t{code('a')}\n"
 

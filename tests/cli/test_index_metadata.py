@@ -191,7 +191,7 @@ def test_a_column_that_is_there_twice_is_no_metadata(tmp_path: Path, run: Run) -
     source.write_text(f"text,n,n\n{TEXT},1,2\n")
     run("index", "create", path)
     ran = run("index", "add", path, source)
-    assert (ran.code, "in.csv:1: column 'n' is there 2 times" in ran.err) == (1, True)
+    assert (ran.code, "in.csv:1: column 'n' occurs 2 times" in ran.err) == (1, True)
     assert run("index", "add", path, source, "--no-metadata").code == 0
 
 

@@ -328,7 +328,7 @@ ERRORS = [
     ("fingerprint empty", "empty: no file to read in this folder"),
     ("fingerprint - --jsonl --format csv", "for --format: cannot be combined with --jsonl"),
     ("fingerprint - --lines --jsonl", "for --lines: cannot be combined with --jsonl"),
-    ("fingerprint - --delimiter ;", "--delimiter is for CSV, TSV, and none of the inputs is"),
+    ("fingerprint - --delimiter ;", "--delimiter is for CSV, TSV, and no input is one"),
     ("fingerprint - --max-bytes lots", "--max-bytes is 'lots'; write a number of bytes"),
     ("fingerprint - --encoding klingon", "encoding is 'klingon'"),
     ("fingerprint", "Missing argument 'INPUT...'"),

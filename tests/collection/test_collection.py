@@ -54,7 +54,7 @@ def test_tables(path: Path) -> None:
         stored = collection.get("b")
         assert stored is not None
         assert stored.metadata == {"n": 2}
-        with pytest.raises(ValueError, match=r"no column 'text' \(there is 'id'\)"):
+        with pytest.raises(ValueError, match=r"no column 'text' \(columns: 'id'\)"):
             collection.add(pa.table({"id": ["a"]}))
         with pytest.raises(TypeError, match="row 1 of the column 'text' is None"):
             collection.add(pa.table({"id": ["a", "b"], "text": ["x", None]}))

@@ -93,7 +93,7 @@ def test_rules_are_handed_on(tmp_path: Path, essays: str) -> None:
 def test_an_excluded_id_that_is_not_there_is_reported(essays: str) -> None:
     notes: list[str] = []
     jobs.check([essays], CheckOptions(exclude=("fourth",), on_note=notes.append))
-    assert notes == ["exclude: there is no document 'fourth' to leave out"]
+    assert notes == ["--exclude: no document has the id 'fourth'"]
 
 
 def test_an_id_that_is_there_twice_is_reported_once(tmp_path: Path, essays: str) -> None:
@@ -352,7 +352,7 @@ def test_an_author_column_that_nothing_has_is_refused(tmp_path: Path, ending: st
         write(path, author=dict.fromkeys(ESSAYS, "Li"))
     else:
         path.write_text("id,text,author\na,some words,Li\n")
-    there = "the inputs have no columns" if ending == "txt" else "there is 'id', 'text', 'author'"
+    there = "the inputs have no columns" if ending == "txt" else "columns: 'id', 'text', 'author'"
     with pytest.raises(jobs.NothingReadError) as refused:
         jobs.check([str(path)], CheckOptions(author_column="auther", out=out))
     assert str(refused.value) == (
@@ -396,7 +396,7 @@ def test_what_could_not_be_read_is_listed(tmp_path: Path, essays: str, anonymise
     ).as_dict()
     assert (found["unreadable"], len(found["problems"])) == (MAX_PROBLEMS + 5, MAX_PROBLEMS)
     name = "file 2" if anonymise else str(bad)
-    reason = "no column 'text' (there is 'id')"
+    reason = "no column 'text' (columns: 'id')"
     assert found["problems"][1] == {"source": name, "line": 2, "reason": reason}
     page = html.read_text("utf-8")
     assert "Unreadable records" in page

@@ -52,7 +52,7 @@ def lines(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("made", "reason"),
     [
-        (jsonl, r"in\.jsonl:1: no column 'text' \(there is"),
+        (jsonl, r"in\.jsonl:1: no column 'text' \(columns:"),
         (csv, r"in\.csv:1: no column 'text'"),
         (parquet, r"in\.parquet: no column 'text'"),
         (junk, r"in\.parquet: .*Parquet"),

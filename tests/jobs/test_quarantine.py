@@ -31,11 +31,11 @@ from neardup.files.reading import batch, streams
 from neardup.files.reading.batch import Reading
 
 BAD_LINES = [
-    (b"[1, 2]\n", "not an object but a list"),
-    (b'"a text"\n', "not an object but a string"),
+    (b"[1, 2]\n", "expected an object, got a list"),
+    (b'"a text"\n', "expected an object, got a string"),
     (b"{'text': 1}\n", "not JSON (Expecting property name enclosed in double quotes"),
-    (b'{"body": "x"}\n', "no column 'text' (there is 'body')"),
-    (b'{"text": 5}\n', "column 'text' is not a string but a number"),
+    (b'{"body": "x"}\n', "no column 'text' (columns: 'body')"),
+    (b'{"text": 5}\n', "column 'text' is a number, not a string"),
     (b'{"text": "\\ud800 half"}\n', "column 'text' holds a lone surrogate (U+D800 at character 0)"),
     (b'{"text": "caf\xe9"}\n', "not UTF-8 (byte 0xe9 at offset 13)"),
     ('{"text": "道路"}\n'.encode("gb18030"), "not UTF-8"),
@@ -227,7 +227,7 @@ def test_tables_with_bad_rows(tmp_path: Path) -> None:
     with pytest.raises(jobs.NothingReadError, match=r"other\.csv:1: no column 'text'"):
         jobs.cluster([str(other)], tmp_path / "c.jsonl")
     ((_, reason),) = quarantined(tmp_path / "c.quarantine.jsonl")
-    assert reason == "no column 'text' (there is 'id', 'body')"
+    assert reason == "no column 'text' (columns: 'id', 'body')"
 
 
 def test_parquet_that_is_none_or_lacks_the_column(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_parquet_that_is_none_or_lacks_the_column(tmp_path: Path) -> None:
     found = jobs.pairs([str(good), str(lacking), str(junk)], tmp_path / "out.csv")
     assert (found.read, found.unreadable, found.pairs, found.no_signal) == (3, 2, 1, 1)
     told = quarantined(tmp_path / "out.quarantine.jsonl")
-    assert told[0] == (None, "no column 'text' (there is 'body')")
+    assert told[0] == (None, "no column 'text' (columns: 'body')")
     assert told[1][1].startswith("not Parquet (")
 
 
@@ -292,7 +292,7 @@ def test_gzip_under_another_name_is_reported(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", gzip.compress(b"".join(GOOD)))
     with pytest.raises(
         jobs.NothingReadError,
-        match=r"in\.jsonl: is gzip; let its name end in \.gz; nothing was written",
+        match=r"in\.jsonl: is gzip; rename it to end in \.gz; nothing was written",
     ):
         jobs.dedup([str(source)], tmp_path / "out.jsonl")
     assert quarantined(tmp_path / "out.quarantine.jsonl") == [(None, "is gzip")]

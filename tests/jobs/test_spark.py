@@ -361,7 +361,7 @@ def test_resumed(tmp_path: Path) -> None:
 
     class Stop:
         def stage(self, name: str, total: int | None, unit: str) -> None:
-            if name == "comparing with what is kept":
+            if name == "comparing with kept records":
                 raise KeyboardInterrupt
 
         def advance(self, count: int) -> None: ...

@@ -109,7 +109,7 @@ def test_columns_are_joined_as_by_hand(rows: list[tuple[str | None, ...]]) -> No
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({}, ValueError, r"no column 'text' \(there is 'title', 'body', 'n'\)"),
+        ({}, ValueError, r"no column 'text' \(columns: 'title', 'body', 'n'\)"),
         ({"columns": ["title", "text"]}, ValueError, "no column 'text'"),
         ({"columns": []}, ValueError, "columns is empty; name at least one"),
         ({"columns": "body"}, TypeError, "columns is 'body'; it must be a list of names"),
@@ -198,7 +198,7 @@ def test_a_dataset_comes_back_without_its_duplicates() -> None:
     )
     assert found.rows == [3, 2, 5, 1]
     assert nd.dedup_dataset(Dataset(arrow_of(pa.string()), []), "body").rows == []
-    with pytest.raises(ValueError, match=r"no column 'text' \(there is 'title', 'body', 'n'\)"):
+    with pytest.raises(ValueError, match=r"no column 'text' \(columns: 'title', 'body', 'n'\)"):
         nd.dedup_dataset(shuffled)
 
 
@@ -231,7 +231,7 @@ def test_frames_keep_their_kind_and_columns() -> None:
     assert by_pandas.index[0] == f"row {kept[0]}"
     assert nd.dedup_frame(pl.DataFrame(columns), "body", keep="best:n")["n"].to_list() == kept
     assert nd.dedup_frame(pa.table(columns), "body", keep="best:n")["n"].to_pylist() == kept
-    with pytest.raises(ValueError, match=r"no column 'text' \(there is 'body', 'n'\)"):
+    with pytest.raises(ValueError, match=r"no column 'text' \(columns: 'body', 'n'\)"):
         nd.dedup_frame(frame)
 
 

@@ -1,4 +1,4 @@
-"""The `neardup` command: a module a command, or a few that belong together.
+"""The `neardup` command: one module per command, or a few that belong together.
 
 `main` runs a command line; `app` finds the command by its name and turns errors into messages and
 exit codes. A command is a function made by `command.command`. It takes groups of options from
@@ -66,7 +66,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the `neardup` command and exit."""
-    # NumPy would start a thread a core for linear algebra, which nothing here needs.
+    # NumPy would start a thread per core for linear algebra, which nothing here needs.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Commands allocate objects by the million and hardly any cycles: collecting took 10 % of a run.
     gc.set_threshold(50_000, 20, 50)

@@ -130,8 +130,8 @@ def check(
 
     Reports for each document the share of its words that other documents have too (each word
     counts once), the same without quotations and lists of references, and the largest single
-    source. A text file is one document; a file of records has one a record. Without --against the
-    inputs are compared with each other. Of captures of HTTP responses (--as http) titles and
+    source. A text file is one document; a file of records has one per record. Without --against the
+    inputs are compared with each other. For captures of HTTP responses (--as http), titles and
     visible texts are checked.
 
     \b

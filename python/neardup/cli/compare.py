@@ -69,9 +69,7 @@ class CompareOptions:
     own=CompareOptions,
     recipe_options=RecipeOptions,
     passages=PassageOptions,
-    page=only(
-        ReportOptions, lang="Language of the page. [default: that of the locale, or English]"
-    ),
+    page=only(ReportOptions, lang="Language of the page. [default: from the locale, or English]"),
     output=PrintOptions,
 )
 def compare(

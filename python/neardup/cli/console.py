@@ -102,7 +102,7 @@ def terminal(*, stderr: bool = False) -> Console:
 
 
 class Problems:
-    """Prints unreadable records: each kind of problem once a file, with its count.
+    """Prints unreadable records: each kind of problem once per file, with its count.
 
     unit  what positions in files are: a line, or for captures the number of a response
     """

@@ -166,8 +166,8 @@ def add(
     All columns but the id and the text are stored as metadata. A file written by 'neardup index
     export' is added back as it was: its column metadata is unpacked, its fingerprints are ignored.
 
-    Of captures of HTTP responses (--as http) the views are stored as texts, and url, status, title
-    and server as metadata.
+    For captures of HTTP responses (--as http), the views are stored as texts, and url, status,
+    title and server as metadata.
 
     A document with a stored id replaces the stored one. Documents are committed a few thousand at
     a time, and stay if the command is stopped.
@@ -413,7 +413,7 @@ def remove(path: Path, ids: tuple[str, ...], own: RemoveOptions, output: PrintQu
 
 @command(COLLECTION, output=PrintOptions)
 def stats(path: Path, output: PrintOptions) -> int:
-    """Show the numbers of a collection."""
+    """Show counts and settings of a collection."""
     with open_collection(path, read_only=True) as collection:
         values = collection.stats().as_dict()
     if output.as_json:

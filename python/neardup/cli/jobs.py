@@ -88,7 +88,7 @@ class PairsOptions:
         metavar="all|first",
         section=KEPT,
         daily=True,
-        help="Of identical texts write all pairs, or only each with the first. [default: all]",
+        help="Pairs of identical texts: all, or each text with the first only. [default: all]",
     )
 
 

@@ -155,14 +155,14 @@ class PassageOptions:
         help="Do not count passages from this text, such as a form or a task; may be repeated.",
     )
     min_words: int | None = option(
-        "--min-words", metavar="N", min=1, max=1000, help="Words of a passage. [default: 6]"
+        "--min-words", metavar="N", min=1, max=1000, help="Shortest passage, in words. [default: 6]"
     )
     min_chars: int | None = option(
         "--min-chars",
         metavar="N",
         min=1,
         max=1000,
-        help="Characters of a passage in scripts without spaces. [default: 13]",
+        help="Shortest passage in scripts without spaces, in characters. [default: 13]",
     )
     bridge: int | None = option(
         "--bridge",
@@ -202,7 +202,8 @@ class ReadingOptions:
     encoding: str | None = option(
         "--encoding",
         metavar="NAME|auto",
-        help="Encoding of text, JSON, CSV and HTML; auto detects it. A byte order mark wins. "
+        help="Encoding of text, JSON, CSV and HTML; auto detects it. A byte order mark "
+        "takes precedence. "
         "[default: utf-8]",
     )
     delimiter: str | None = option(
@@ -292,13 +293,13 @@ class EngineOptions:
     SECTION = ENGINE
 
     threads: int | None = option(
-        "--threads", metavar="N", min=1, daily=True, help="Threads to use. [default: one a core]"
+        "--threads", metavar="N", min=1, daily=True, help="Threads to use. [default: one per core]"
     )
     engine: str = option(
         "--engine",
         default="local",
         metavar="local|spark",
-        help="Where inputs are read and pairs are found; spark needs the extra neardup[spark]. "
+        help="Engine that reads inputs and finds pairs; spark needs the extra neardup[spark]. "
         "[default: local]",
     )
     master: str | None = option(
@@ -336,7 +337,7 @@ class ReportOptions:
         "--lang",
         metavar="en|zh",
         type=click.Choice(LANGUAGES),
-        help="Language of the report. [default: that of the locale, or English]",
+        help="Language of the report. [default: from the locale, or English]",
     )
 
 
@@ -345,7 +346,7 @@ def quiet_option() -> Any:
         *("--quiet", "-q"),
         default=False,
         daily=True,
-        help="Write nothing to standard error but the reason of a failure.",
+        help="Write only errors to standard error.",
     )
 
 
@@ -383,14 +384,14 @@ class OutputOptions:
 
 @dataclass(frozen=True)
 class PrintOptions:
-    """Of commands that print their result."""
+    """Options of commands that print their result."""
 
     as_json: bool = option("--json", default=False, daily=True, help="Print JSON.")
 
 
 @dataclass(frozen=True)
 class PrintQuietOptions(PrintOptions):
-    """Of those that also write to standard error."""
+    """Options of commands that also write to standard error."""
 
     quiet: bool = quiet_option()
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     output=PrintOptions,
 )
 def recipes(name: str | None, output: PrintOptions) -> None:
-    """List the presets of recipes.
+    """List the recipe presets.
 
     With NAME: all settings of a recipe and its identity. Fingerprints with the same identity can be
     compared.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from neardup.service.settings import ServiceSettings
 
 MEGABYTE = 1 << 20
-# Requests a second of one client if other machines can reach the service.
+# Requests per second from one client if other machines can reach the service.
 REMOTE_RATE = 200.0
 # Open files beside connections.
 OTHER_FILES = 128
@@ -73,8 +73,8 @@ class LimitOptions:
         "--rate",
         metavar="N",
         min=0.0,
-        help="Requests a second of one client; 0 for no limit. [default: none for a local host, "
-        f"else {REMOTE_RATE:g}]",
+        help="Requests per second from one client; 0 for no limit. [default: none for a local "
+        f"host, else {REMOTE_RATE:g}]",
     )
     max_body: int = option(
         "--max-body",
@@ -82,7 +82,7 @@ class LimitOptions:
         metavar="MB",
         min=1,
         max=1024,
-        help="Size of a request in megabytes. [default: 16]",
+        help="Largest request, in megabytes. [default: 16]",
     )
     max_batch: int = option(
         "--max-batch",
@@ -90,7 +90,7 @@ class LimitOptions:
         metavar="N",
         min=1,
         max=100_000,
-        help="Documents of a request. [default: 1000]",
+        help="Most documents in a request. [default: 1000]",
     )
     workers: int = option(
         "--workers",

@@ -108,7 +108,7 @@ def _from_table(documents: Any) -> DocumentColumns:
     for name in ("id", "text"):
         if name not in table.column_names:
             names = ", ".join(map(repr, table.column_names)) or "none"
-            raise ValueError(f"the table has no column {name!r} (there is {names}); rename one")
+            raise ValueError(f"the table has no column {name!r} (columns: {names}); rename one")
     ids, texts = (table.column(name).to_pylist() for name in ("id", "text"))
     for name, values in (("id", ids), ("text", texts)):
         for at, value in enumerate(values):

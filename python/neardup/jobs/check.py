@@ -228,7 +228,7 @@ class _Check:
         """Note options without effect, and why nothing could be found."""
         for id_ in self._options.exclude:
             if id_ not in self._excluded:
-                self._note(f"exclude: there is no document {id_!r} to leave out")
+                self._note(f"--exclude: no document has the id {id_!r}")
         if count := len(found.itself):
             names = _listed([repr(each) for each in found.itself], MAX_NAMES)
             self._note(
@@ -378,7 +378,7 @@ class _Authors:
         if not self._seen or any(self._seen.values()):
             return
         names = self._column_names()
-        there = "the inputs have no columns" if names is None else f"there is {list_columns(names)}"
+        there = "the inputs have no columns" if names is None else f"columns: {list_columns(names)}"
         raise NothingReadError(
             f"no column {self._column!r} ({there}), which --author-column names; "
             "nothing was written"

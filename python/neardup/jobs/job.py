@@ -236,7 +236,7 @@ class Job:
             found = matches.clusters(self.linkage)
         self.end_match(corpus, matches)
         # Ends of chains are compared now, and texts to find exact copies.
-        self.options.progress.stage("comparing with what is kept", None, "pairs")
+        self.options.progress.stage("comparing with kept records", None, "pairs")
         removed = removed_rows(found, matches.judge)
         labels, summary = found.labels, self.summary
         summary.clusters = len(np.unique(labels[labels != np.arange(len(labels))]))

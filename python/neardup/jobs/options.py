@@ -87,7 +87,7 @@ class Options:
     report      an HTML page to write
     report_clusters  dedup, cluster: number of clusters in the report [default: 25; for captures
                 10,000 kinds]
-    lang        language of the report: en, zh [default: that of the locale, or English]
+    lang        language of the report: en, zh [default: from the locale, or English]
     quarantine  a file that lists the unreadable records [default: named after the output, written
                 if there are any; none with standard output]
     guard       in .csv and .tsv tables, put a ' before text that a spreadsheet would run as a
@@ -284,7 +284,7 @@ class CheckOptions:
     out         a table to write
     html        pages to write: one file if the name ends in .html, otherwise a folder
     html_folder  write a folder, whatever the name of `html`
-    lang        language of the pages: en, zh [default: that of the locale, or English]
+    lang        language of the pages: en, zh [default: from the locale, or English]
     anonymise   replace names of documents by numbers, except inside their texts
     guard, strict, reading, on_problem, on_note, progress   as for `Options`
     """

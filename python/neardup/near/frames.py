@@ -103,7 +103,7 @@ def _rows_to_keep(
     for name in filter(None, (*text_columns, policy.column)):
         if name not in names:
             raise ValueError(
-                f"no column {name!r} (there is {', '.join(map(repr, names)) or 'none'})"
+                f"no column {name!r} (columns: {', '.join(map(repr, names)) or 'none'})"
             )
     keys = read(policy.column) if policy.column else None
     texts = [string_column(read(name), name) for name in text_columns]

@@ -311,13 +311,13 @@ def test_files_of_just_the_limit(tmp_path: Path, kind: str, over: int) -> None:
 
 @EVERY
 def test_an_option_for_other_formats_is_refused(kind: str) -> None:
-    with pytest.raises(ValueError, match="--delimiter is for CSV, TSV, and none of the inputs is"):
+    with pytest.raises(ValueError, match="--delimiter is for CSV, TSV, and no input is one"):
         check_options([f"a.{kind}"], Reading(delimiter=";"))
     encoded = Reading(encoding="gbk")
     if kind == "html":
         check_options([f"a.{kind}"], encoded)
     else:
-        with pytest.raises(ValueError, match=r"--encoding is for .*HTML.*, and none of"):
+        with pytest.raises(ValueError, match=r"--encoding is for .*HTML.*, and no input is one"):
             check_options([f"a.{kind}"], encoded)
 
 

@@ -117,9 +117,9 @@ def test_keys_of_json_lines(tmp_path: Path, values: list[Any], expected: list[An
             "2: not UTF-8 (byte 0xce at offset 10); name its encoding with --encoding",
         ),
         (b'{"text": "a\0"}', "2: not JSON (Invalid control character at character 11)"),
-        (b"[1]", "2: not an object but a list"),
+        (b"[1]", "2: expected an object, got a list"),
         (b'{"text": "\\ud800"}', "2: column 'text' holds a lone surrogate (U+D800"),
-        (b'{"body": ""}', "2: no column 'text' (there is 'body')"),
+        (b'{"body": ""}', "2: no column 'text' (columns: 'body')"),
     ],
 )
 def test_bad_json_lines(tmp_path: Path, line: bytes, reason: str) -> None:
@@ -144,7 +144,7 @@ def test_bad_text_files(tmp_path: Path) -> None:
     path.write_bytes("ab\ncd".encode("utf-16-le"))
     assert read(path)[1][0].startswith("1: holds a NUL byte; looks like")
     path.write_bytes(gzip.compress(b"a"))
-    assert read(path) == ([], [" is gzip; let its name end in .gz"])
+    assert read(path) == ([], [" is gzip; rename it to end in .gz"])
 
 
 def test_long_lines_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,7 +289,7 @@ def test_wrong_settings() -> None:
         "raw-unicode-escape",
         "",
     ):
-        with pytest.raises(ValueError, match=f"encoding is '{value}', which is none that is known"):
+        with pytest.raises(ValueError, match=f"encoding is '{value}', which is unknown"):
             Reading(encoding=value)
     with pytest.raises(ValueError, match="text_columns is empty"):
         Reading(text_columns=())

@@ -64,7 +64,7 @@ def test_several_text_columns_of_a_table(tmp_path: Path) -> None:
     batches, problems = read(path, text_columns=("t", "x", "b"))
     assert (pairs(batches), problems) == ([(f"{path}:2", "T\n\nB"), (f"{path}:3", "\n\nC")], [])
     expected = [
-        "1: none of the columns 'x', 'y' (there is 'b', 't', 'id'); if the first line is no "
+        "1: none of the columns 'x', 'y' (columns: 'b', 't', 'id'); if the first line is no "
         "header, use --no-header"
     ]
     assert read(path, text_columns=("x", "y")) == ([], expected)
@@ -76,8 +76,8 @@ def test_several_text_columns_of_a_table(tmp_path: Path) -> None:
         (b"x,\xce\xd2", "4: not UTF-8 (byte 0xce at offset 2); name its encoding with --encoding"),
         (b'"\n\xce\n",b', "4: not UTF-8 (byte 0xce at offset 2)"),
         (b"x,a\0b", "4: holds a NUL byte"),
-        (b"x", "4: 1 fields where the header has 2"),
-        (b"x,y,z", "4: 3 fields where the header has 2"),
+        (b"x", "4: 1 fields, but the header has 2"),
+        (b"x,y,z", "4: 3 fields, but the header has 2"),
         (b'"x"y,z', "4: not CSV (text between a closing quote and the next ',')"),
         (b"x\ry,z", "4: not CSV (a carriage return inside a cell without quotes)"),
     ],
@@ -101,11 +101,11 @@ def test_bad_rows(tmp_path: Path, row: bytes, reason: str) -> None:
             "1: holds a NUL byte; looks like utf-16-le: use --encoding utf-16-le",
         ),
         (b"id,text\r1,x\r2,y\r", " its lines end in CR alone, as on old Macs; convert them: tr "),
-        (b"id,body\n1,x\n2,y\n", "1: no column 'text' (there is 'id', 'body')"),
-        (b"text,text\n1,x\n", "1: column 'text' is there 2 times"),
+        (b"id,body\n1,x\n2,y\n", "1: no column 'text' (columns: 'id', 'body')"),
+        (b"text,text\n1,x\n", "1: column 'text' occurs 2 times"),
         (b'text\n"a\nb\nc\n', "2: not CSV (a quote is opened and never closed; 2 lines below it"),
-        (gzip.compress(b"text\n", mtime=0), " is gzip; let its name end in .gz"),
-        (pack(b"text\n", ".zst"), " is zstd; let its name end in .zst"),
+        (gzip.compress(b"text\n", mtime=0), " is gzip; rename it to end in .gz"),
+        (pack(b"text\n", ".zst"), " is zstd; rename it to end in .zst"),
     ],
 )
 def test_tables_that_cannot_be_read(tmp_path: Path, data: bytes, reason: str) -> None:
@@ -123,7 +123,7 @@ def test_an_id_asked_for_by_name_has_to_be_there(tmp_path: Path) -> None:
     batches, problems = read(path, id_column="url")
     assert (pairs(batches), problems) == ([("u", "x"), (f"{path}:3", "y")], [])
     problems = read(path, id_column="id")[1]
-    assert problems[0].startswith("1: no column 'id' (there is 'url', 'text'); if the first line")
+    assert problems[0].startswith("1: no column 'id' (columns: 'url', 'text'); if the first line")
 
 
 def test_long_records_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,16 +231,16 @@ def test_tables_without_a_header(tmp_path: Path) -> None:
     assert batches[0].lines.tolist() == [1, 3]
     assert pairs(read(path, header=False, text_columns=("2",))[0])[1] == (f"{path}:3", "three")
     assert read(path, header=False)[1] == [
-        "1: there is no header, so the columns are called 1 to 2; say which holds the text with "
+        "1: there is no header, so the columns are called 1 to 2; name the text column with "
         "--text-column"
     ]
     assert read(path, header=False, text_columns=("3",))[1] == [
-        "1: no column '3' (there is '1', '2')"
+        "1: no column '3' (columns: '1', '2')"
     ]
     path.write_text("one\ntwo\n\nthree,four\n")
     batches, problems = read(path, header=False)
     assert texts(batches) == ["one", "two"]
-    assert problems == ["4: 2 fields where the first row has 1"]
+    assert problems == ["4: 2 fields, but the first row has 1"]
     path.write_text("")
     assert read(path, header=False)[1] == ["1: empty; a row is needed"]
 
@@ -249,7 +249,7 @@ def test_a_long_line_is_not_shown_as_a_column(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("x" * 3000 + ",b\n1,2\n")
     (problem,) = read(path)[1]
-    assert f"(there is '{'x' * 40}…', 'b'); if the first line is no header, use --no-" in problem
+    assert f"(columns: '{'x' * 40}…', 'b'); if the first line is no header, use --no-" in problem
 
 
 def test_old_line_ends_in_tsv(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_records_go_by_their_number_and_problems_by_their_line(tmp_path: Path) -
     batches, problems = read(path)
     assert pairs(batches) == [(f"{path}:{n}", t) for n, t in zip((1, 2, 4, 5), "abcd", strict=True)]
     assert batches[0].lines.tolist() == [1, 2, 4, 5]
-    assert problems == ["3: not an object but a number"]
+    assert problems == ["3: expected an object, got a number"]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_records_without_an_id_are_named_by_their_number(tmp_path: Path) -> None
     notes: list[str] = []
     list(read_batches(str(path), Reading(), print, note=notes.append))
     assert notes == [
-        f"{path}: 1 of 2 records have no id in column 'id', first at record 2; they go by "
+        f"{path}: 1 of 2 records have no id in column 'id', first at record 2; their ids are "
         "file:record"
     ]
 
@@ -129,17 +129,17 @@ def test_json_lines_read_as_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "good", "reason"),
     [
-        (b'[{"text": "a"}, 3, {"text": "b"}]', ["a", "b"], "1: not an object but a number"),
-        (b'[{"text": "a"},\n["x"],\n{"b": 1}]', ["a"], "2: not an object but a list"),
+        (b'[{"text": "a"}, 3, {"text": "b"}]', ["a", "b"], "1: expected an object, got a number"),
+        (b'[{"text": "a"},\n["x"],\n{"b": 1}]', ["a"], "2: expected an object, got a list"),
         (
             b'[{"text": "a"},\n{"text": oops}]',
             ["a"],
             "2: not JSON (Expecting value at character 9)",
         ),
         (b'[{"text": "a"}\n{"text": "b"}]', ["a"], "2: not JSON (a comma or ] was expected, not"),
-        (b'[{"text": "a"},\n{"text": "b"}', ["a", "b"], "2: not JSON (the array that begins on"),
+        (b'[{"text": "a"},\n{"text": "b"}', ["a", "b"], "2: not JSON (the array opened on"),
         (b'[{"text": "a"},\n{"text": "b', ["a"], "2: not JSON (Unterminated string starting"),
-        (b"[" * 100_000, [], "1: not JSON (nested too deeply); what is behind it cannot be read"),
+        (b"[" * 100_000, [], "1: not JSON (nested too deeply); the data after it cannot be read"),
         (
             b'[{"text": "a", "n": ' + b"9" * 5000 + b'}, {"text": "b"}]',
             ["b"],
@@ -147,7 +147,7 @@ def test_json_lines_read_as_json(tmp_path: Path) -> None:
         ),
         (b'[{"text": "a"},\n{"text": "\xce\xd2"}, {"text": "c"}]', ["a", "c"], "2: not UTF-8 ("),
         (b'[{"text": "a"}, {"text": "\\ud800"}]', ["a"], "1: column 'text' holds a lone surr"),
-        (pack(b"[]", ".gz"), [], " is gzip; let its name end in .gz"),
+        (pack(b"[]", ".gz"), [], " is gzip; rename it to end in .gz"),
         (b"\0\1\2", [], "1: not JSON (Expecting value at character 0)"),
     ],
 )
@@ -179,7 +179,7 @@ def test_a_record_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     batches, problems = read(path, max_document=100)
     assert texts(batches) == ["short"]
     assert problems == [
-        "1: the record is longer than 100 bytes; raise --max-document; what is behind it "
+        "1: the record is longer than 100 bytes; raise --max-document; the data after it "
         "cannot be read"
     ]
     assert texts(read(path)[0]) == ["short", "x" * 500]

@@ -51,7 +51,7 @@ def test_other_columns(path: Path) -> None:
     path.write_text('{"url": "u", "body": "b"}\n{"body": "c"}\n')
     assert read(path, text_column="body", id_column="url") == (
         [("u", "b")],
-        ["2: no column 'url' (there is 'body')"],
+        ["2: no column 'url' (columns: 'body')"],
     )
 
 
@@ -72,14 +72,14 @@ def test_known_by_their_ending(tmp_path: Path, suffix: str) -> None:
         (b"plain words", "not JSON (Expecting value at character 0)"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"text": ' + b"9" * 5000 + b"}", "holds a whole number of more than 4,300 digits"),
-        (b'["text"]', "not an object but a list"),
-        (b"null", "not an object but null"),
-        (b'"text"', "not an object but a string"),
-        (b"1.5", "not an object but a number"),
-        (b"{}", "no column 'text' (there is none)"),
-        (b'{"body": "x", "url": "u"}', "no column 'text' (there is 'body', 'url')"),
-        (b'{"text": 3}', "column 'text' is not a string but a number"),
-        (b'{"text": {"a": 1}}', "column 'text' is not a string but an object"),
+        (b'["text"]', "expected an object, got a list"),
+        (b"null", "expected an object, got null"),
+        (b'"text"', "expected an object, got a string"),
+        (b"1.5", "expected an object, got a number"),
+        (b"{}", "no column 'text' (columns: none)"),
+        (b'{"body": "x", "url": "u"}', "no column 'text' (columns: 'body', 'url')"),
+        (b'{"text": 3}', "column 'text' is a number, not a string"),
+        (b'{"text": {"a": 1}}', "column 'text' is an object, not a string"),
         (b'{"text": "ab\\ud800"}', "column 'text' holds a lone surrogate (U+D800 at character 2)"),
         (b'{"id": "\\udfff", "text": ""}', "column 'id' holds a lone surrogate"),
     ],
@@ -144,8 +144,7 @@ def test_what_is_no_id_is_said_once(path: Path) -> None:
         f"{path}:3",
     ]
     assert notes == [
-        f"{path}: column 'id' holds a list in 2 records, first at line 2, which is no id; they go "
-        "by file:line"
+        f"{path}: column 'id' holds a list in 2 records, first at line 2; their ids are file:line"
     ]
 
 
@@ -155,7 +154,8 @@ def test_missing_ids_are_said_once_where_others_have_one(path: Path, text: str) 
     notes: list[str] = []
     list(read_batches(str(path), Reading(), print, note=notes.append))
     assert notes == [
-        f"{path}: 1 of 2 records have no id in column 'id', first at line 2; they go by file:line"
+        f"{path}: 1 of 2 records have no id in column 'id', first at line 2; their ids are "
+        "file:line"
     ]
     path.write_text(f"{text}\n{text}\n")
     list(read_batches(str(path), Reading(), print, note=notes.append))
@@ -182,7 +182,7 @@ def test_dotted_columns(path: Path, record: str, column: str, text: str) -> None
 def test_dotted_columns_that_are_not_there(path: Path) -> None:
     path.write_text('{"doc": "body"}\n{"doc": {"other": 1}}\n')
     assert read(path, text_column="doc.body")[1] == [
-        f"{line}: no column 'doc.body' (there is 'doc')" for line in (1, 2)
+        f"{line}: no column 'doc.body' (columns: 'doc')" for line in (1, 2)
     ]
 
 

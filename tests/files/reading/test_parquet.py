@@ -59,11 +59,11 @@ def test_parquet_with_one_text_many_times(tmp_path: Path) -> None:
 def test_parquet_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": [[1]], "id": [1.5], "body": ["x"]}), path)
-    assert read(path) == ([], [" column 'text' is not of strings but of list<element: int64>"])
+    assert read(path) == ([], [" column 'text' has the type list<element: int64>, not string"])
     assert pairs(read(path, text_columns=("body",))[0]) == [("1.5", "x")]
     assert read(path, text_columns=("t",)) == (
         [],
-        [" no column 't' (there is 'text', 'id', 'body')"],
+        [" no column 't' (columns: 'text', 'id', 'body')"],
     )
     path.write_bytes(path.read_bytes()[:-20])
     assert read(path)[1][0].startswith(" not Parquet (")
@@ -129,8 +129,8 @@ def test_lists_are_no_ids_and_it_is_said(tmp_path: Path) -> None:
     found = list(read_batches(str(path), Reading(), print, note=notes.append))
     assert found[0].ids.to_pylist() == [f"{path}:{row}" for row in (1, 2, 3)]
     assert notes == [
-        f"{path}: column 'id' holds list<element: int64> in 2 records, first at line 2, which is "
-        "no id; they go by file:line"
+        f"{path}: column 'id' holds list<element: int64> in 2 records, first at line 2; their "
+        "ids are file:line"
     ]
 
 
@@ -147,9 +147,9 @@ def test_dotted_columns(tmp_path: Path) -> None:
     assert keys(batches) == [7, None, None]
     assert [text for _, text in pairs(read(path, text_columns=("doc.title",))[0])] == list("xyz")
     assert read(path, text_columns=("doc.none",))[1] == [
-        " no column 'doc.none' (there is 'doc', 'doc.title')"
+        " no column 'doc.none' (columns: 'doc', 'doc.title')"
     ]
-    assert read(path, text_columns=("doc",))[1][0].startswith(" column 'doc' is not of strings")
+    assert read(path, text_columns=("doc",))[1][0].startswith(" column 'doc' has the type")
     others = read(path, text_columns=("doc.body",), others=True)[0][0].others
     assert others is not None
     assert others[0] == {"doc": rows[0], "doc.title": "x"}

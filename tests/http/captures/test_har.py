@@ -134,7 +134,7 @@ def test_an_empty_body_is_not_an_absent_one(tmp_path: Path) -> None:
          "no response (net::ERR)"),
         ({"request": {"url": "x"}}, "has no response"),
         ({"response": {}}, "has no request"),
-        (7, "not an object but a number"),
+        (7, "expected an object, got a number"),
         ({"request": {}, "response": {"status": "x"}}, "status is 'x', which is not a status"),
         ({"request": {}, "response": {"status": 200,
           "content": {"text": "a", "encoding": "base64"}}}, "the content is declared as base64"),

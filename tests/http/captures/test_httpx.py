@@ -341,7 +341,7 @@ def test_what_else_is_said_is_kept_as_strings(tmp_path: Path) -> None:
         ({"url": "x", "status_code": 10**9}, "1: column 'status_code' is '1000000000', which"),
         ({"url": "x", "status_code": 200, "raw_header": "SFRUUC8xLjEgMjAwIE9LDQoNCg==",
           "body": "not base64!"}, "1: column 'body' is not base64, although the headers are"),
-        ("[1]", "1: not an object but a list"),
+        ("[1]", "1: expected an object, got a list"),
         ("{bad", "1: not JSON (Expecting property name enclosed in double quotes at character 1)"),
         ("[" * 100_000, "1: nested too deeply"),
     ],

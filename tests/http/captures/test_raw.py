@@ -217,7 +217,7 @@ def test_http2_as_tools_write_it(tmp_path: Path) -> None:
 def test_a_packed_file_with_another_name_is_reported(tmp_path: Path) -> None:
     path = written(tmp_path, b"\x1f\x8b\x08\x00")
     _, problems, _ = told(path, format="raw-http")
-    assert problems == ["is gzip; let its name end in .gz"]
+    assert problems == ["is gzip; rename it to end in .gz"]
 
 
 @pytest.mark.parametrize(

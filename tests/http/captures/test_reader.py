@@ -69,7 +69,7 @@ def test_an_id_that_no_capture_has_is_reported(tmp_path: Path) -> None:
     batches, problems, _ = read(WRITERS["har"](tmp_path, answers()), id_column="nonsense")
     assert batches == []
     assert len(problems) == len(answers())
-    assert "no column 'nonsense' (there is url, host, ip, status" in problems[0]
+    assert "no column 'nonsense' (columns: url, host, ip, status" in problems[0]
 
 
 def test_what_a_scanner_says_may_be_a_key_and_a_group(tmp_path: Path) -> None:

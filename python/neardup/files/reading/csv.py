@@ -138,19 +138,19 @@ MAX_LIKELY_LINES = 300
 OTHER_DELIMITERS = ",;\t|"
 # TSV has no quotes, and a text may begin with one.
 QUOTING = {"csv": "all", "tsv": "none"}
-# Exports of a collection have both columns; there `guarded` changed such cells for spreadsheets.
+# Exports of a collection have both columns; there `guard_cell` changed such cells for spreadsheets.
 EXPORT_COLUMNS = {"metadata", "fingerprint"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 GUARDED_STARTS = ("'", *FORMULA)
 
 
 def guard_cell(cell: str) -> str:
-    """Return a cell that no spreadsheet runs as a formula; `unguarded` restores it."""
+    """Return a cell that no spreadsheet runs as a formula; `unguard_cell` restores it."""
     return f"'{cell}" if cell.startswith(GUARDED_STARTS) else cell
 
 
 def unguard_cell(cell: str) -> str:
-    """Return the cell that `guarded` changed."""
+    """Return the cell that `guard_cell` changed."""
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(GUARDED_STARTS) else cell
 
 
@@ -296,20 +296,20 @@ class _Columns:
         """Return the only column as the text, if none is named and the file has no header."""
         if len(self._names) > 1:
             raise ValueError(
-                f"there is no header, so the columns are called 1 to {len(self._names)}; say which "
-                "holds the text with --text-column"
+                f"there is no header, so the columns are called 1 to {len(self._names)}; name the "
+                "text column with --text-column"
             )
         return tuple(self._names)
 
     def _place(self, name: str) -> int:
         if self._names.count(name) > 1:
-            raise ValueError(f"column {name!r} is there {self._names.count(name)} times")
+            raise ValueError(f"column {name!r} occurs {self._names.count(name)} times")
         return self._names.index(name) if name in self._names else -1
 
     def _missing(self, wanted: tuple[str, ...]) -> str:
         names = ", ".join(map(repr, wanted))
         none = "no column" if len(wanted) == 1 else "none of the columns"
-        return f"{none} {names} (there is {list_columns(self._names)})"
+        return f"{none} {names} (columns: {list_columns(self._names)})"
 
 
 class _Rows:
@@ -362,7 +362,7 @@ class _Rows:
                 continue
             if len(cells) != count:
                 where = "header" if self._has_header else "first row"
-                self._bad(f"{len(cells)} fields where the {where} has {count}")
+                self._bad(f"{len(cells)} fields, but the {where} has {count}")
                 continue
             if (size := self.lines.line - self.lines.first) >= MAX_LIKELY_LINES:
                 self._long.append((self.lines.first, size + 1))

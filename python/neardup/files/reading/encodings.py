@@ -67,7 +67,7 @@ def canonical(name: str) -> str:
         if (found := _codec_name(name)) is not None:
             return found
     raise ValueError(
-        f"encoding is {name!r}, which is none that is known; use utf-8, utf-16, gb18030, big5, "
+        f"encoding is {name!r}, which is unknown; use utf-8, utf-16, gb18030, big5, "
         "latin-1 or another name that Python knows, or auto to have it detected"
     )
 

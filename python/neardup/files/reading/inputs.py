@@ -215,8 +215,8 @@ def check_options(files: Sequence[str], reading: Reading) -> None:
         if not any(name in formats[_format_by_name(path, reading)].options for path in files):
             known = [each.called for each in formats.values() if name in each.options]
             raise ValueError(
-                f"{option} is for {', '.join(known)}, and none of the inputs is; leave it out, or "
-                "say what they are with --format"
+                f"{option} is for {', '.join(known)}, and no input is one; leave it out, or "
+                "name their format with --format"
             )
 
 

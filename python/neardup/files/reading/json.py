@@ -40,7 +40,7 @@ SPACE = " \t\r\n"
 # An error this near to the end of the buffer may be caused by that end: the longest JSON token (an
 # escaped surrogate pair) is shorter.
 NEAR_END = 16
-REST = "what is behind it cannot be read"
+REST = "the data after it cannot be read"
 
 
 class Value(NamedTuple):
@@ -171,7 +171,7 @@ class Values:
                 raise BadRecordError(f"not JSON (a comma or ] was expected, not {char!r})")
 
     def _unclosed(self, opened: int) -> BadRecordError:
-        return BadRecordError(f"not JSON (the array that begins on line {opened} has no end)")
+        return BadRecordError(f"not JSON (the array opened on line {opened} is not closed)")
 
     def _next(self) -> str | None:
         """Return the next character that is not space; None at the end."""

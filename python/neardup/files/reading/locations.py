@@ -1,8 +1,8 @@
 """Where files are: on disk, behind a URL, or on standard input; opened as stored, not unpacked.
 
-Inside `copied`, standard input and URLs are fetched once into a temporary file, from which they can
-be read several times, also by several threads. Inside `opened_by`, another opener (Spark's) comes
-first for URLs; then Arrow's file systems; then fsspec.
+Inside `fetched_once`, standard input and URLs are fetched once into a temporary file, which can be
+read several times, also by several threads. Inside `using_opener`, another opener (Spark's) is
+tried first for URLs; then Arrow's file systems; then fsspec.
 """
 
 from __future__ import annotations
@@ -274,7 +274,7 @@ def _open_fsspec(url: str, error: Exception) -> Any:
             f"{shown}: reading {scheme}:// needs another package: pip install {packages}"
         ) from error
     except ValueError:
-        raise ValueError(f"{shown}: unknown kind of URL {scheme}://") from error
+        raise ValueError(f"{shown}: unknown URL scheme {scheme}://") from error
 
 
 # Bytes that are no text: what is wrong with them, and the option that helps.

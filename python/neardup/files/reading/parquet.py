@@ -158,11 +158,11 @@ class _Reader:
     def _path(self, name: str) -> Path:
         """Return where a column is: at the top, or for a.b in a struct; () if it is missing."""
         if self._schema.names.count(name) > 1:
-            raise ParquetError(f"column {name!r} is there {self._schema.names.count(name)} times")
+            raise ParquetError(f"column {name!r} occurs {self._schema.names.count(name)} times")
         return _find(self._schema, name)
 
     def _fail(self, what: str, names: str) -> None:
-        raise ParquetError(f"{what} {names} (there is {list_columns(self._schema.names)})")
+        raise ParquetError(f"{what} {names} (columns: {list_columns(self._schema.names)})")
 
     def _check_types(self) -> None:
         for name, path in self._texts.items():
@@ -170,7 +170,7 @@ class _Reader:
             for part in path[1:]:
                 kind = kind.field(part).type
             if not _is_string(kind):
-                raise ParquetError(f"column {name!r} is not of strings but of {kind}")
+                raise ParquetError(f"column {name!r} has the type {kind}, not string")
 
     def batches(self, table: pa.RecordBatch, row: int) -> Iterator[Batch]:
         import numpy as np

@@ -113,7 +113,7 @@ def not_json(error: json.JSONDecodeError, offset: int = 0) -> BadRecordError:
 
 def as_record(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BadRecordError(f"not an object but {json_type(value)}")
+        raise BadRecordError(f"expected an object, got {json_type(value)}")
     return value
 
 
@@ -122,7 +122,7 @@ def _texts(record: Mapping[str, Any], columns: Sequence[str]) -> str:
     if all(value is MISSING for value in values):
         names = ", ".join(map(repr, columns))
         what = "no column" if len(columns) == 1 else "none of the columns"
-        reason = f"{what} {names} (there is {list_columns(record)})"
+        reason = f"{what} {names} (columns: {list_columns(record)})"
         raise BadRecordError(reason, hint=_hint(record))
     return "\n".join(_text(value, name) for value, name in zip(values, columns, strict=True))
 
@@ -137,7 +137,7 @@ def _text(value: Any, column: str) -> str:
     if value is None or value is MISSING:
         return ""
     if not isinstance(value, str):
-        raise BadRecordError(f"column {column!r} is not a string but {json_type(value)}")
+        raise BadRecordError(f"column {column!r} is {json_type(value)}, not a string")
     return _encodable(value, column)
 
 
@@ -147,7 +147,7 @@ def _id(record: Mapping[str, Any], column: str | None) -> tuple[str | None, str 
     if value is MISSING:
         if column is None:
             return None, None
-        raise BadRecordError(f"no column {name!r} (there is {list_columns(record)})")
+        raise BadRecordError(f"no column {name!r} (columns: {list_columns(record)})")
     if isinstance(value, str):
         return _encodable(value, name), None
     if isinstance(value, list | dict):
@@ -230,12 +230,12 @@ class MissingIds:
         if odd.count:
             self._task.note(
                 f"{self._source}: column {name!r} holds {odd.kind} in {_records(odd.count)}, first "
-                f"at {self._unit} {odd.first}, which is no id; they go by file:{self._unit}"
+                f"at {self._unit} {odd.first}; their ids are file:{self._unit}"
             )
         elif 0 < self._count < self._records:
             self._task.note(
                 f"{self._source}: {self._count:,} of {_records(self._records)} have no id in "
-                f"column {name!r}, first at {self._unit} {self._first}; they go by "
+                f"column {name!r}, first at {self._unit} {self._first}; their ids are "
                 f"file:{self._unit}"
             )
 

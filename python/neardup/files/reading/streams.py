@@ -390,7 +390,7 @@ def report_compressed(file: ByteStream, data: bytes) -> Unreadable | None:
     for magic, name, ending, program in MAGIC_NUMBERS:
         if data.startswith(magic):
             is_stdin = file.path == STDIN
-            way = f"pipe it through {program}" if is_stdin else f"let its name end in {ending}"
+            way = f"pipe it through {program}" if is_stdin else f"rename it to end in {ending}"
             return Unreadable(file.name, None, f"is {name}", hint=way)
     return None
 

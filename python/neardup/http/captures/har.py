@@ -147,7 +147,7 @@ def response_of(capture: Capture, entry: Any, number: int) -> Response:
 
 def _object(entry: Any, name: str) -> dict[str, Any]:
     if not isinstance(entry, dict):
-        raise BadRecordError(f"not an object but {json_type(entry)}")
+        raise BadRecordError(f"expected an object, got {json_type(entry)}")
     member = entry.get(name)
     if not isinstance(member, dict):
         raise BadRecordError(f"has no {name}")

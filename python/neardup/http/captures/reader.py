@@ -320,7 +320,7 @@ class _BatchBuilder:
             return True
         known = ", ".join((*RESPONSE_COLUMNS, *each.response.extra))
         self._task.report(
-            Unreadable(self._source, each.number, f"no column {name!r} (there is {known})")
+            Unreadable(self._source, each.number, f"no column {name!r} (columns: {known})")
         )
         return False
 
