@@ -89,7 +89,7 @@ def test_unreadable_records_are_reported_and_not_passed_on(run: Run) -> None:
     assert ran.code == 3
     assert ran.out.encode() == RECORDS[0] + RECORDS[1]
     assert "stdin:2: not JSON" in ran.err
-    assert "stdin:4: not an object" in ran.err
+    assert "stdin:4: expected an object" in ran.err
     assert ran.err.splitlines()[-1].endswith("unreadable 2")
     ran = run("filter", "--strict", stdin=RECORDS[0] + b"bad\n" + RECORDS[1])
     assert (ran.code, ran.out.encode()) == (3, RECORDS[0])
