@@ -50,7 +50,7 @@ CODES = st.integers(4, 64).flatmap(
 
 @given(CODES, st.integers(0, 7))
 def test_blocks_find_all_within_the_radius(codes: list[str], radius: int) -> None:
-    """The naive twin counts every one."""
+    """The naive reference counts all bits."""
     radius = min(radius, len(codes[0]) - 1)
     query, *stored = codes
     found = block_table("\n".join(stored), query, radius)

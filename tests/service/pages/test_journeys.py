@@ -73,8 +73,8 @@ def test_a_teacher_checks_an_essay_and_leaves_a_source_out(visit: Visit, essay: 
         at not in ranks for at in range(len(names))
     ]
     assert share(page) == after
-    twin = httpx.get(page.url.replace("/check?", "/check.json?")).json()
-    assert twin["copied"]["share"] == pytest.approx(after / 100, abs=0.0006)
+    found = httpx.get(page.url.replace("/check?", "/check.json?")).json()
+    assert found["copied"]["share"] == pytest.approx(after / 100, abs=0.0006)
     page.click("button[data-choose=all]")
     until(page, "!location.search.includes('off=')")
     assert share(page) == before
@@ -90,7 +90,7 @@ def test_a_teacher_reads_a_pair_side_by_side(visit: Visit, essay: str) -> None:
     page.wait_for_url("**/pair?*")
     sides = page.locator(".side")
     assert sides.count() == 2
-    # The keyboard: Enter on a number leads to its twin, which is marked.
+    # The keyboard: Enter on a number leads to the same passage on the other side, which is marked.
     badge = page.locator("[data-side=left] a.n").first
     badge.focus()
     page.keyboard.press("Enter")
