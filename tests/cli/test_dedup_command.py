@@ -284,6 +284,7 @@ def test_quiet_leaves_what_cannot_be_read_to_the_quarantine(
 def test_a_warning_is_a_line_unless_quiet(
     run: Run, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("neardup.jobs.sample.MIN_RECORDS", 2)
     monkeypatch.setattr("neardup.jobs.sample.MANY_RECORDS", 2)
     arguments = ("dedup", "in.jsonl", "-o", "o.jsonl", "--recall", "1")
     assert "neardup: warning: recall is 1, so all pairs of 3 records" in run(*arguments).err

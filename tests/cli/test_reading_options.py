@@ -264,7 +264,10 @@ def test_an_input_deleted_while_it_is_read(
     if kind == "jsonl":
         source.write_text("\n".join(rows))
 
-    class Deleting(jobs.options.NoProgress):
+    class Deleting:
+        def stage(self, name: str, total: int | None, unit: str) -> None:
+            pass
+
         def advance(self, count: int) -> None:
             source.unlink(missing_ok=True)
 

@@ -84,12 +84,12 @@ def found_of(labels: list[int]) -> tuple[Clusters, pa.Table]:
 
 
 def job_for(path: Path, **changed: Any) -> Any:
-    progress = SimpleNamespace(stage=lambda *_: None, advance=lambda *_: None)
     summary = Summary("cluster", recipe="neardup2 http")
     summary.similarity, summary.plan = 0.85, {"method": "all-pairs"}
     job = SimpleNamespace(
         name="cluster",
-        options=SimpleNamespace(report=path, report_clusters=None, lang="en", progress=progress),
+        options=SimpleNamespace(report=path, report_clusters=None, lang="en"),
+        stage=lambda *_: None,
         summary=summary,
         viewing=None,
         recipe=Recipe(),

@@ -340,10 +340,10 @@ def test_a_source_left_out_no_longer_counts(tmp_path: Path) -> None:
 
 
 def _figures(found: Finding) -> list[str]:
-    from neardup.reports.formatting import share
+    from neardup._util.numbers import percentage
 
     return [
-        share(getattr(figures, name))
+        percentage(getattr(figures, name))
         for name in ("share", "unquoted", "largest")
         for figures in (found.figures, found.by_characters)
     ]

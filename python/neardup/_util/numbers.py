@@ -1,4 +1,4 @@
-"""Checks of numbers that callers pass. NumPy's numbers are accepted, bool is not."""
+"""Checks of numbers that callers pass (NumPy's are accepted, bool is not), and percentages."""
 
 from __future__ import annotations
 
@@ -64,3 +64,13 @@ def check_threads(threads: object) -> None:
         raise TypeError(f"threads is {threads!r}; {limits}")
     if not 1 <= threads.__index__() <= MAX_THREADS:
         raise ValueError(f"threads is {threads}; {limits}")
+
+
+def percentage(value: float, sign: str = " %") -> str:
+    """Return a share as a percentage with one decimal, as the script of a page does; only nothing
+    is 0 % and only the whole is 100 %."""
+    if value >= 1:
+        return f"100{sign}"
+    if value <= 0:
+        return f"0{sign}"
+    return f"< 0.1{sign}" if value < 0.001 else f"{min(100 * value, 99.9):.1f}{sign}"

@@ -1,10 +1,11 @@
 """The `neardup` command: one module per command, or a few that belong together.
 
-`main` runs a command line; `app` finds the command by its name and turns errors into messages and
-exit codes. A command is a function made by `command.command`. It takes groups of options from
-`options`, reads documents and opens collections through `inputs`, recognises HTTP captures with
-`captures`, calls a job or the library, and prints through `console`; `streams` handles signals and
-closed or blocked standard streams, `suggestions` knows the names people try first.
+`main` runs a command line; `app` lists the commands by name; `command` finds the command, calls it,
+and turns errors into messages and exit codes. A command is a function made by `command.command`. It
+takes groups of options from `options`, reads documents and opens collections through `inputs`,
+recognises HTTP captures with `captures`, calls a job or the library, and prints through `console`;
+`streams` handles signals and closed or blocked standard streams, `suggestions` knows the names
+people try first.
 
 Nothing here decides what is near or how files are read: that is in the packages below. To start
 fast, modules import heavy packages inside functions only.
@@ -70,8 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Commands allocate objects by the million and hardly any cycles: collecting took 10 % of a run.
     gc.set_threshold(50_000, 20, 50)
-    streams.repair()
-    streams.handle_signals()
+    streams.prepare()
     code = run(arguments)
     if code > streams.SIGNAL_BASE and "pysail" in sys.modules:
         # All is cleaned up; a Spark server in this process would delay the exit until it is idle.

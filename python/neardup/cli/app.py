@@ -1,20 +1,18 @@
-"""The commands by name, suggestions for wrong names, shell completion, and errors as exit codes.
+"""The commands by name, and shell completion.
 
 A command's module is imported when the command runs or its help is listed.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
 
 import click
 
-from neardup.cli import DONE, FAILED, USAGE, console
-from neardup.cli.command import Group, Option, argument, command
-from neardup.cli.suggestions import USUAL_OPTIONS, suggest
+from neardup.cli import DONE
+from neardup.cli.command import Group, argument, command, run_commands
 
 # Section of the list → command → module and attribute.
 COMMANDS = {
@@ -40,22 +38,7 @@ COMPLETION_VARIABLE = "_NEARDUP_COMPLETE"
 
 
 class Root(Group):
-    """All commands; the module of a command is imported when it is needed."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, args or ["--help"])
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for section in COMMANDS.values() for name in section]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for section in COMMANDS.values():
-            if place := section.get(cmd_name):
-                module, _, attribute = place.partition(".")
-                found = getattr(importlib.import_module(f"neardup.cli.{module}"), attribute)
-                assert isinstance(found, click.Command)  # noqa: S101
-                return found
-        return None
+    """All commands, listed in sections."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self.list_commands(ctx)))
@@ -81,6 +64,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
 
 root = Root(
     "neardup",
+    modules={name: place for section in COMMANDS.values() for name, place in section.items()},
     help="""Find texts that are the same but for small changes.
 
     \b
@@ -145,43 +129,4 @@ def invoke(arguments: Sequence[str]) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(root, {}, "neardup", COMPLETION_VARIABLE, instruction)
-    try:
-        # Not root.main(), which has its own codes for closed pipes and Ctrl-C.
-        with root.make_context("neardup", list(arguments)) as context:
-            code = root.invoke(context)
-    except click.exceptions.Exit as end:
-        return end.exit_code
-    except click.exceptions.NoArgsIsHelpError as error:
-        console.lines(error.format_message())
-        return USAGE
-    except click.UsageError as error:
-        console.error(usage_message(error))
-        return USAGE
-    except BrokenPipeError:
-        raise
-    except (OSError, ValueError) as error:
-        if not console.reason(error):
-            raise
-        console.failed(error)
-        return FAILED
-    return code if isinstance(code, int) else DONE
-
-
-def usage_message(error: click.UsageError) -> str:
-    """Return one line: what is wrong, what was probably meant, and how to get help."""
-    context = error.ctx
-    path = context.command_path if context is not None else "neardup"
-    message = error.format_message()
-    if isinstance(error, click.NoSuchOption):
-        params = context.command.params if context is not None else ()
-        # Aliases need no suggestion.
-        known = [
-            name
-            for each in params
-            for name in (each.names if isinstance(each, Option) else each.opts)
-            if name.startswith("-")
-        ]
-        guesses = suggest(error.option_name, known, USUAL_OPTIONS)
-        message = f"No such option: {error.option_name}.{guesses}"
-    end = "" if message.endswith((".", "?")) else "."
-    return f"{message}{end} See '{path} --help'."
+    return run_commands(root, arguments or ["--help"])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup._util.numbers import percentage
 from neardup.cli import DONE, UNREADABLE, console
 from neardup.cli.command import SHARED, FileName, ParamType, command, only, option
 from neardup.cli.options import (
@@ -163,28 +165,24 @@ def check(
         recipe, given = RecipeOptions(recipe="http-text"), [*inputs, *own.against]
         reading = choose(given, reading, recipe, captures, quiet=output.quiet).reading
 
-    def run(**callbacks: Any) -> Checked:
-        options = jobs.CheckOptions(
-            against=own.against,
-            threshold=THRESHOLD if own.threshold is None else own.threshold,
-            rules={name: value for name, value in rules.items() if value is not None},
-            template=passages.template,
-            author_column=own.author_column,
-            exclude=own.exclude,
-            out=files.out,
-            html=html,
-            # A path forgets its trailing slash.
-            html_folder=files.html is not None and files.html.endswith(os.sep),
-            lang=report.lang,
-            anonymise=files.anonymise,
-            guard=not output.no_guard,
-            strict=output.strict,
-            reading=reading,
-            **callbacks,
-        )
-        return jobs.check(inputs, options)
-
-    found = console.run_job(run, reading, quiet=output.quiet)
+    options = jobs.CheckOptions(
+        against=own.against,
+        threshold=THRESHOLD if own.threshold is None else own.threshold,
+        rules={name: value for name, value in rules.items() if value is not None},
+        template=passages.template,
+        author_column=own.author_column,
+        exclude=own.exclude,
+        out=files.out,
+        html=html,
+        # A path forgets its trailing slash.
+        html_folder=files.html is not None and files.html.endswith(os.sep),
+        lang=report.lang,
+        anonymise=files.anonymise,
+        guard=not output.no_guard,
+        strict=output.strict,
+        reading=reading,
+    )
+    found = console.run_job(partial(jobs.check, inputs), options, quiet=output.quiet)
     if found is None:
         return UNREADABLE
     _print_summary(found, output, (files.out, html))
@@ -217,7 +215,7 @@ def lines_of(found: Checked) -> list[str]:
     if too_short := found.copying.too_short:
         short = "has" if too_short == 1 else "have"
         lines[0] += f"; {too_short:,} {short} too few words for a passage"
-    lines.append(f"copied      {found.above:,} at {_percent(found.threshold)} or more")
+    lines.append(f"copied      {found.above:,} at {percentage(found.threshold)} or more")
     ranked = sorted(
         (finding for finding in findings if finding.sources),
         key=lambda finding: -finding.figures.share,
@@ -236,15 +234,9 @@ def _line(finding: Finding) -> str:
     others = len(finding.sources) - 1
     more = f" and {_counted(others, 'other')}" if others else ""
     return (
-        f"{_percent(finding.figures.share):>9}   {console.printable(finding.id)}: "
-        f"{_percent(largest.share)} from {console.printable(largest.id)}{more}"
+        f"{percentage(finding.figures.share):>9}   {console.printable(finding.id)}: "
+        f"{percentage(largest.share)} from {console.printable(largest.id)}{more}"
     )
-
-
-def _percent(share: float) -> str:
-    from neardup.reports.formatting import share as shown
-
-    return shown(share)
 
 
 def _counted(count: int, one: str) -> str:

@@ -1,4 +1,4 @@
-"""The building blocks of commands: options as dataclasses, and help in sections.
+"""The building blocks of commands: options as dataclasses, help in sections, and calling them.
 
 A group of options is a frozen dataclass whose fields are made by `option`; the type of a field says
 how its value is parsed. A field whose default factory is another group adds its options. `command`
@@ -8,19 +8,21 @@ turns a function into a command that takes such groups as objects:
     def pairs(inputs: tuple[str, ...], near: NearOptions, limits: ReadingOptions) -> int: ...
 
 `--help` lists all options by section, `-h` the daily ones; `load_config` reads options from a file.
+`run_commands` calls a command, and turns errors into messages and exit codes.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from neardup.cli.console import reason
-from neardup.cli.suggestions import USUAL_COMMANDS, suggest
+from neardup.cli import DONE, FAILED, USAGE, console
+from neardup.cli.suggestions import USUAL_COMMANDS, USUAL_OPTIONS, suggest
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -155,7 +157,11 @@ def argument(
 
 
 def option(*names: str, default: Any = None, **settings: Any) -> Any:
-    """Declare a field of a group of options; `settings` are those of `Option`, and min and max."""
+    """Declare a field of a group of options.
+
+    settings  those of `Option`, min and max, and `once` to refuse an option that is repeated: click
+              would take the last value silently
+    """
     return dataclasses.field(default=default, metadata={"names": names, **settings})
 
 
@@ -179,6 +185,8 @@ def _make_option(section: str, field: dataclasses.Field[Any], help_text: str | N
         settings["help"] = help_text
     kind = str(field.type).removesuffix(" | None")
     least, most = settings.pop("min", None), settings.pop("max", None)
+    if settings.pop("once", False):
+        settings["multiple"] = True
     if kind == "bool":
         settings.update(is_flag=True, default=False)
     elif kind.startswith("tuple["):
@@ -221,7 +229,18 @@ def _build(group: type | Subset, values: dict[str, Any]) -> Any:
     for name in names:
         inner = _inner_group(fields[name])
         given[name] = _build(inner, values) if inner else values.pop(name)
+        if fields[name].metadata.get("once"):
+            given[name] = _only_value(fields[name].metadata["names"][0], given[name])
     return of(**given)
+
+
+def _only_value(name: str, values: Sequence[str]) -> str | None:
+    if len(values) > 1:
+        raise click.BadParameter(
+            f"is given {len(values)} times ({', '.join(values)}) and takes one value",
+            param_hint=f"'{name}'",
+        )
+    return values[0] if values else None
 
 
 def command(
@@ -304,10 +323,20 @@ def write_help(ctx: click.Context, formatter: click.HelpFormatter, *, full: bool
 
 
 class Group(click.Group):
-    """Commands of one noun; without a command it shows its help."""
+    """Commands of one noun; without a command it shows its help.
 
-    def __init__(self, name: str, *, help: str) -> None:  # noqa: A002
+    modules  of commands that are imported when they are needed: name → module.attribute
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        help: str,  # noqa: A002
+        modules: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(name, help=help, context_settings={"help_option_names": ["-h", "--help"]})
+        self._modules = modules or {}
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return ["COMMAND", "..."]
@@ -316,7 +345,15 @@ class Group(click.Group):
         self.format_commands(ctx, formatter)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return [*self._modules, *self.commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if place := self._modules.get(cmd_name):
+            module, _, attribute = place.partition(".")
+            found = getattr(importlib.import_module(f"neardup.cli.{module}"), attribute)
+            assert isinstance(found, click.Command)  # noqa: S101
+            return found
+        return super().get_command(ctx, cmd_name)
 
     def add(self, *commands: click.Command) -> None:
         for each in commands:
@@ -329,6 +366,50 @@ class Group(click.Group):
             guesses = suggest(args[0], self.list_commands(ctx), USUAL_COMMANDS)
             raise click.UsageError(f"No such command: {args[0]}.{guesses}", ctx)
         return super().resolve_command(ctx, args)
+
+
+def run_commands(root: Group, arguments: Sequence[str]) -> int:
+    """Parse arguments, call the command, and return its exit code."""
+    try:
+        # Not root.main(), which has its own codes for closed pipes and Ctrl-C.
+        with root.make_context("neardup", list(arguments)) as context:
+            code = root.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        console.lines(error.format_message())
+        return USAGE
+    except click.UsageError as error:
+        console.error(usage_message(error))
+        return USAGE
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError) as error:
+        if not console.reason(error):
+            raise
+        console.failed(error)
+        return FAILED
+    return code if isinstance(code, int) else DONE
+
+
+def usage_message(error: click.UsageError) -> str:
+    """Return one line: what is wrong, what was probably meant, and how to get help."""
+    context = error.ctx
+    path = context.command_path if context is not None else "neardup"
+    message = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        params = context.command.params if context is not None else ()
+        # Aliases need no suggestion.
+        known = [
+            name
+            for each in params
+            for name in (each.names if isinstance(each, Option) else each.opts)
+            if name.startswith("-")
+        ]
+        guesses = suggest(error.option_name, known, USUAL_OPTIONS)
+        message = f"No such option: {error.option_name}.{guesses}"
+    end = "" if message.endswith((".", "?")) else "."
+    return f"{message}{end} See '{path} --help'."
 
 
 class ConfigFile(FileName):
@@ -353,7 +434,7 @@ def load_config(context: click.Context, path: Path) -> None:
     try:
         content = read_settings(path, "file")
     except (OSError, ValueError) as error:
-        raise refuse(reason(error)) from error
+        raise refuse(console.reason(error)) from error
     try:
         values = tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

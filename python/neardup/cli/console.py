@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
     from rich.progress import ProgressColumn, TaskID
 
     from neardup.files.reading.batch import Reading, Unreadable
+    from neardup.jobs.options import CheckOptions, Options
 
 
 Result = TypeVar("Result")
+JobOptions = TypeVar("JobOptions", "Options", "CheckOptions")
 
 MAX_SHOWN_PROBLEMS = 20
 MAX_SHOWN_NOTES = 20
@@ -186,22 +189,31 @@ class Notes:
             error(f"{self._count - MAX_SHOWN_NOTES:,} more notes")
 
 
-def run_job(job: Callable[..., Result], reading: Reading, *, quiet: bool) -> Result | None:
-    """Call a job with callbacks that print problems, notes and progress.
+def run_job(
+    job: Callable[[JobOptions], Result], options: JobOptions, *, quiet: bool
+) -> Result | None:
+    """Call a job with options whose callbacks print problems, notes and progress.
 
     Return None if a record is unreadable and the job is strict; bad options are a usage error.
     """
     import click
 
-    from neardup.jobs import RefusedError, UnreadableError
+    from neardup.jobs import Options, RefusedError, UnreadableError
 
-    problems = problems_of(reading)
-    with ProgressBar(shown=not quiet and sys.stderr.isatty()) as progress:
+    problems = problems_of(options.reading)
+    shown = not quiet and sys.stderr.isatty()
+    with ProgressBar(shown=shown) as progress:
         notes = Notes(quiet=quiet, before=progress.stop)
         # Problems that are not printed are still in the exit code, the summary and the quarantine.
-        on_problem = None if quiet else problems
+        callbacks: dict[str, Any] = {
+            "on_problem": None if quiet else problems,
+            "on_note": notes,
+            "progress": progress if shown else None,
+        }
+        if isinstance(options, Options):
+            callbacks["on_warning"] = notes.warn
         try:
-            result = job(on_problem=on_problem, on_note=notes, progress=progress)
+            result = job(replace(options, **callbacks))
         except RefusedError as refused:
             raise click.BadParameter(str(refused)) from refused
         except UnreadableError as unreadable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,7 @@ from neardup.cli.options import (
     JobOptions,
     KeepOptions,
     ReportOptions,
-    check_stdin,
-    check_stdout,
+    check_streams,
     out_option,
 )
 
@@ -66,7 +66,9 @@ def dedup(inputs: tuple[str, ...], own: DedupOptions, shared: JobOptions) -> int
     """
     from neardup.jobs import dedup as job
 
-    check_stdout(shared.output.as_json, out=own.out, removed=own.removed, report=own.report.report)
+    check_streams(
+        inputs, shared.output.as_json, out=own.out, removed=own.removed, report=own.report.report
+    )
     return _run(
         job,
         inputs,
@@ -112,7 +114,7 @@ def pairs(
     """
     from neardup.jobs import pairs as job
 
-    check_stdout(shared.output.as_json, out=own.out, report=report.report)
+    check_streams(inputs, shared.output.as_json, out=own.out, report=report.report)
     return _run(
         job,
         inputs,
@@ -168,7 +170,9 @@ def cluster(inputs: tuple[str, ...], own: ClusterOptions, shared: JobOptions) ->
     """
     from neardup.jobs import cluster as job
 
-    check_stdout(shared.output.as_json, out=own.out, kinds=own.kinds, report=own.report.report)
+    check_streams(
+        inputs, shared.output.as_json, out=own.out, kinds=own.kinds, report=own.report.report
+    )
     return _run(
         job,
         inputs,
@@ -188,7 +192,6 @@ def _run(
     from neardup.jobs import Options
 
     output = shared.output
-    check_stdin(inputs)
     reading, recipe = shared.reading.reading(), None
     # Without these options the job itself decides whether the inputs are captures.
     if any((*vars(shared.recipe).values(), shared.captures.as_what, shared.captures.no_mask)):
@@ -197,25 +200,19 @@ def _run(
         given = [*inputs, *own.get("against", ())]
         reading, recipe = choose(given, reading, shared.recipe, shared.captures, quiet=output.quiet)
 
-    def run(on_note: console.Notes, **callbacks: Any) -> Summary:
-        options = Options(
-            recipe=recipe,
-            reading=reading,
-            within=shared.captures.within,
-            quarantine=output.quarantine,
-            strict=output.strict,
-            guard=not output.no_guard,
-            on_note=on_note,
-            on_warning=on_note.warn,
-            **callbacks,
-            **vars(shared.near),
-            **vars(shared.engine),
-            **own,
-        )
-        return job(inputs, out, options)
-
+    options = Options(
+        recipe=recipe,
+        reading=reading,
+        within=shared.captures.within,
+        quarantine=output.quarantine,
+        strict=output.strict,
+        guard=not output.no_guard,
+        **vars(shared.near),
+        **vars(shared.engine),
+        **own,
+    )
     try:
-        summary = console.run_job(run, reading, quiet=output.quiet)
+        summary = console.run_job(partial(job, inputs, out), options, quiet=output.quiet)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_continue(shared.engine.work_dir)) from None
     if summary is None:

@@ -51,15 +51,6 @@ INPUTS = argument(
 )
 
 
-def only_one(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> str | None:
-    """Refuse an option that is repeated; click would take the last value silently."""
-    if len(values) > 1:
-        raise click.BadParameter(
-            f"is given {len(values)} times ({', '.join(values)}) and takes one value", ctx, param
-        )
-    return values[0] if values else None
-
-
 class RecipeName(FileName):
     """A preset or a file; both are completed."""
 
@@ -282,8 +273,7 @@ class CaptureOptions:
     within: str | None = option(
         "--within",
         metavar="host|ip|status|COLUMN",
-        multiple=True,
-        callback=only_one,
+        once=True,
         help="Compare only responses with the same value of this column.",
     )
 
@@ -475,6 +465,12 @@ def recipe_of(name: str | None, bits: int | None, *, hint: str = "--recipe") -> 
         return recipe.replace(bits=bits)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--bits") from error
+
+
+def check_streams(inputs: Sequence[str], as_json: bool, **outputs: Path | None) -> None:
+    """Refuse to use standard input or standard output twice."""
+    check_stdin(inputs)
+    check_stdout(as_json, **outputs)
 
 
 def check_stdin(names: Sequence[str], hint: str = "INPUT") -> None:

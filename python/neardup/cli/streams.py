@@ -49,6 +49,12 @@ class _ClosedText(io.TextIOBase):
         self.buffer.write(text)
 
 
+def prepare() -> None:
+    """Make standard streams and signals ready for a command."""
+    repair()
+    handle_signals()
+
+
 def repair() -> None:
     """Replace closed standard streams, which Python sets to None; make standard input block."""
     _block_on_input()

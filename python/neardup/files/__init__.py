@@ -7,7 +7,7 @@
 
 A job reads with `reading.inputs.read_batches`, which yields batches and reports what it
 cannot read as `Unreadable`; it decides which records to keep and copies their spans from the inputs
-with `writing.open_kept`.
+with `writing.write_kept`.
 
 Formats register themselves with `reading.formats`; captures of HTTP responses are registered by
 `neardup.http.captures`, which this package does not import. Nothing here knows recipes, similarity

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import neardup.http.captures  # registers the formats of captures
 from neardup.files.reading.batch import DEFAULT_TEXT
 from neardup.files.reading.formats import is_capture_format
-from neardup.files.reading.inputs import captures_of
+from neardup.files.reading.inputs import captures_of, is_collection
 from neardup.jobs.options import Options
-from neardup.jobs.reference import HTTP, is_collection
+from neardup.jobs.reference import HTTP
 from neardup.text.recipe import Recipe, as_recipe
 
 if TYPE_CHECKING:

@@ -15,7 +15,13 @@ from neardup._util.numbers import as_float, is_real
 from neardup.files import writing
 from neardup.files.reading.batch import Reading
 from neardup.files.reading.formats import STDIN, name_of
-from neardup.files.reading.inputs import check_options, expand, read_batches, read_text
+from neardup.files.reading.inputs import (
+    check_options,
+    expand,
+    is_collection,
+    read_batches,
+    read_text,
+)
 from neardup.files.reading.records import DEFAULT_ID, list_columns
 from neardup.jobs import reference
 from neardup.jobs.captures import reading_with_views
@@ -71,7 +77,7 @@ class _Check:
         self._excluded: set[str] = set()
         _check_threshold(options.threshold)
         for name in inputs:
-            if reference.is_collection(name):
+            if is_collection(name):
                 raise ValueError(
                     f"{name}: a collection cannot be checked, only compared with: neardup check "
                     f"INPUT --against {name}"
@@ -97,7 +103,7 @@ class _Check:
 
     def _expand(self, names: Sequence[str]) -> Iterator[str]:
         for name in names:
-            if reference.is_collection(name):
+            if is_collection(name):
                 path = name.rstrip("/")
                 reference.check_prose(path, self._reading.viewing)
                 self._collections.add(path)
@@ -148,7 +154,7 @@ class _Check:
         return rules
 
     def _read_inputs(self) -> Iterator[tuple[Any, ...]]:
-        self._options.progress.stage("reading", None, "documents")
+        self._stage("reading", None, "documents")
         count = 0
         for name in self._inputs:
             for document in self._read(name):
@@ -163,7 +169,7 @@ class _Check:
     def _read_against(self) -> Iterator[Any]:
         """Return the documents of files, and collections that look sources up themselves."""
         options = self._options
-        options.progress.stage("looking for sources", None, "documents")
+        self._stage("looking for sources", None, "documents")
         for name in self._against:
             if name not in self._collections:
                 for document in self._read(name):
@@ -190,18 +196,16 @@ class _Check:
             self._excluded.update(exclude.intersection(ids))
             lines = batch.lines.tolist()
             for id_, text, author, line in zip(ids, texts, authors, lines, strict=True):
-                self._options.progress.advance(1)
+                self._advance()
                 yield id_, text or "", author, (file, line)
 
     def _compare(self, documents: list[tuple[Any, ...]], rules: dict[str, Any]) -> Copying:
         from neardup.copying.check import check_copying
 
-        progress = self._options.progress
-
         def advance(done: int, total: int) -> None:
             if done == 1:
-                progress.stage("comparing", total, "documents")
-            progress.advance(1)
+                self._stage("comparing", total, "documents")
+            self._advance()
 
         return check_copying(
             documents,
@@ -217,6 +221,14 @@ class _Check:
             self._problems.append(problem)
         if self._options.on_problem is not None:
             self._options.on_problem(problem)
+
+    def _stage(self, name: str, total: int | None, unit: str) -> None:
+        if self._options.progress is not None:
+            self._options.progress.stage(name, total, unit)
+
+    def _advance(self) -> None:
+        if self._options.progress is not None:
+            self._options.progress.advance(1)
 
     # ---- describe ----
 
@@ -307,13 +319,13 @@ class _Check:
         with ExitStack() as stack:
             stack.enter_context(writing.together())
             if options.out is not None:
-                options.progress.stage("writing the table", None, "documents")
+                self._stage("writing the table", None, "documents")
                 with writing.open_rows(options.out, CHECK_COLUMNS, guard=options.guard) as write:
                     for finding in found.findings:
                         for row in check_rows(finding):
                             write(row)
             if options.html is not None:
-                options.progress.stage("writing the pages", None, "documents")
+                self._stage("writing the pages", None, "documents")
                 self._write_pages(options.html, found)
         return [
             writing.stdout_label(path) or str(path) for path in (options.out, options.html) if path

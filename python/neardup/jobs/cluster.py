@@ -55,7 +55,7 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
             if kinds is not None and job.options.kinds is not None:
                 written.append(job.options.kinds)
                 _write_kinds(job, kinds, job.options.kinds)
-    return job.finish()
+    return job.summary
 
 
 def _write_rows(job: Job, corpus: SpooledCorpus, labels: NDArray[np.int64]) -> None:
@@ -71,8 +71,6 @@ def _write_rows(job: Job, corpus: SpooledCorpus, labels: NDArray[np.int64]) -> N
     for name in facts:
         is_number = name in ("status", "length")
         schema = schema.append(pa.field(name, pa.int64() if is_number else pa.large_string()))
-    progress = job.options.progress
-    progress.stage("writing", len(labels), "records")
     with writing.open_tables(job.out, schema, guard=job.options.guard) as write:
         for start in range(0, len(labels), BATCH_ROWS):
             part = labels[start : start + BATCH_ROWS]
@@ -82,14 +80,16 @@ def _write_rows(job: Job, corpus: SpooledCorpus, labels: NDArray[np.int64]) -> N
             if facts:
                 columns += corpus.facts.take(rows, *facts)
             write(pa.table(columns, names=schema.names).cast(schema))
-            progress.advance(len(part))
+            if job.advance is not None:
+                job.advance(len(part))
 
 
 def _write_kinds(job: Job, kinds: Kinds, path: Path) -> None:
     from neardup.http.kinds import kinds_schema
 
-    job.options.progress.stage("writing the kinds", len(kinds), "records")
+    job.stage("writing the kinds", len(kinds), "records")
     with writing.open_tables(path, kinds_schema(), guard=job.options.guard) as write:
         for table in kinds.tables():
             write(table)
-            job.options.progress.advance(table.num_rows)
+            if job.advance is not None:
+                job.advance(table.num_rows)

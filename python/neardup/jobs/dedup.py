@@ -50,38 +50,29 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
             if job.options.removed is not None:
                 written.append(job.options.removed)
                 _write_removed(job, corpus, found, job.options.removed)
-    return job.finish()
+    return job.summary
 
 
 def _write_kept(job: Job, corpus: SpooledCorpus, labels: Rows) -> None:
     import numpy as np
 
     kept = labels == np.arange(len(labels))
-    progress = job.options.progress
-    progress.stage("writing", corpus.rows - corpus.reference, "records")
-    with writing.open_kept(job.out, job.inputs, job.reading) as output:
-        for path, start, stop in corpus.files:
-            if start >= corpus.reference and stop > start:
-                copied = 0
-
-                def advance(count: int) -> None:
-                    nonlocal copied
-                    copied += count
-                    progress.advance(count)
-
-                output.copy(path, corpus.spans[start:stop], kept[start:stop], advance)
-                # Formats that copy the file as a whole do not report each record.
-                progress.advance(max(0, stop - start - copied))
+    parts = [
+        (path, corpus.spans[start:stop], kept[start:stop])
+        for path, start, stop in corpus.files
+        if start >= corpus.reference and stop > start
+    ]
+    writing.write_kept(job.out, job.inputs, job.reading, parts, job.advance)
 
 
 def _write_removed(job: Job, corpus: SpooledCorpus, found: FoundClusters, path: Path) -> None:
-    progress = job.options.progress
-    progress.stage("writing removed records", len(found.removed), "records")
+    job.stage("writing removed records", len(found.removed), "records")
     schema = _removed_schema()
     with writing.open_tables(path, schema, guard=job.options.guard) as write:
         for batch in _removed_records(corpus, found.removed, found.clusters.labels, schema):
             write(batch)
-            progress.advance(len(batch))
+            if job.advance is not None:
+                job.advance(len(batch))
 
 
 def _removed_schema() -> pa.Schema:

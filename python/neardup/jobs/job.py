@@ -1,8 +1,8 @@
 """One run of `dedup`, `pairs` or `cluster`: checked options, then stage by stage to the summary.
 
 `Job(…)` checks everything that can be wrong before anything is read. `Job.corpus` reads the inputs,
-`Job.match` or `Job.find_clusters` finds near-duplicates, `Job.outputs` puts the files in place, and
-`Job.finish` returns the summary. The module of each command writes what only that command writes.
+`Job.match` or `Job.find_clusters` finds near-duplicates, and `Job.outputs` puts the files in place;
+`Job.summary` is then complete. The module of each command writes what only that command writes.
 """
 
 from __future__ import annotations
@@ -20,15 +20,12 @@ from neardup._util.arrow import array_values
 from neardup._util.numbers import check_int
 from neardup.engines import engine
 from neardup.files import writing
-from neardup.files.reading.formats import ending
-from neardup.files.reading.inputs import check_options, expand
+from neardup.files.reading.inputs import check_options, expand, is_collection
 from neardup.files.reading.locations import fetched_once, spooled_stdin
-from neardup.jobs import reference
+from neardup.jobs import reference, sample
 from neardup.jobs.captures import texts_of_job
 from neardup.jobs.options import Options, Summary, peak_memory, refuse_bad_options
 from neardup.jobs.read import read_corpus
-from neardup.jobs.reference import is_collection
-from neardup.jobs.sample import forecast
 from neardup.jobs.work_folder import check_work_dir, open_work_folder
 from neardup.near.keep import Keep
 from neardup.near.matches import PairSample, removed_rows
@@ -73,14 +70,21 @@ class Job:
     against      dedup: files to compare with, and collections that are read like files
     collections  dedup: collections that look texts up themselves
     reading      how inputs are read; `viewing` is set if they are captures
+    advance      adds units to the progress; None if nobody watches it
     """
 
-    @refuse_bad_options()
     def __init__(self, name: str, inputs: Sequence[str], out: Path | str, options: Options) -> None:
-        inputs = [inputs] if isinstance(inputs, str) else inputs
         self.name = name
         self.summary = Summary(name)
         self.options = options
+        self.advance = None if options.progress is None else options.progress.advance
+        with refuse_bad_options():
+            self._check([inputs] if isinstance(inputs, str) else inputs, out)
+        self._started = self._stage_started = time.perf_counter()
+
+    def _check(self, inputs: Sequence[str], out: Path | str) -> None:
+        """Check options, inputs and outputs."""
+        name, options = self.name, self.options
         texts = texts_of_job(name, options, inputs, self.note)
         self.recipe, self.viewing = texts.recipe, texts.viewing
         self.groups, self.labels = texts.groups, texts.labels
@@ -88,7 +92,8 @@ class Job:
         # Chains would remove records unlike the one kept, and hide odd pages of a site.
         default: Linkage = "star" if name == "dedup" or self.viewing else "connected"
         self.linkage: Linkage = options.linkage or default
-        check_linkage(self.linkage)
+        if options.linkage is not None:
+            check_linkage(options.linkage)
         self.engine = engine(options.engine, options.master)
         if options.resume and options.work_dir is None:
             raise ValueError("resume needs the work_dir of the earlier run")
@@ -120,18 +125,20 @@ class Job:
             threads=options.threads,
         )
         self.is_sketched = self.question.similarity is not None
-        self.quarantine = options.quarantine or _default_quarantine(self.out)
+        # "kept.jsonl.gz" → "kept.quarantine.jsonl"
+        beside = writing.named_after(self.out, ".quarantine.jsonl")
+        self.quarantine = options.quarantine or beside
         # Beside the output there is room; /tmp may be in memory.
-        self.work_parent = (
-            Path(tempfile.gettempdir())
-            if writing.is_stdout(self.out)
-            else self.out.absolute().parent
-        )
+        self.work_parent = (beside or Path(tempfile.gettempdir(), "-")).absolute().parent
         self._check_outputs()
         _check_report(options)
         if options.work_dir is not None:
             check_work_dir(options.work_dir)
-        self._started = self._stage_started = time.perf_counter()
+
+    def stage(self, name: str, total: int | None, unit: str) -> None:
+        """Begin a stage of the progress."""
+        if self.options.progress is not None:
+            self.options.progress.stage(name, total, unit)
 
     def note(self, message: str) -> None:
         """Add a sentence to the summary: input was skipped or not read as expected."""
@@ -159,7 +166,8 @@ class Job:
 
     @contextmanager
     def corpus(self) -> Iterator[SpooledCorpus]:
-        """Open the engine and the work folder, and read all inputs."""
+        """Open the engine and the work folder, and read all inputs; complete the summary at the
+        end."""
         with ExitStack() as stack:
             stack.enter_context(self.engine.opened(self.note))
             if self.engine.session is not None:
@@ -185,6 +193,7 @@ class Job:
             self.summary.no_signal = int((~corpus.signal).sum())
             self._end_stage("read")
             yield corpus
+        self._finish()
 
     def match(self, corpus: SpooledCorpus, order: Rows | None = None) -> Matches:
         """Prepare the join of a corpus.
@@ -195,21 +204,22 @@ class Job:
         # reference is in collections, or it is empty.
         compares = bool(self.against or self.collections)
         first = corpus.reference or (corpus.rows if compares else 0)
-        asked, summary, progress = self.question, self.summary, self.options.progress
+        asked, summary = self.question, self.summary
         summary.similarity, summary.radius = asked.similarity, asked.radius
         summary.recall = asked.recall
-        progress.stage("finding identical texts", None, "records")
+        self.stage("finding identical texts", None, "records")
         matches = self.engine.match(
             corpus,
             asked,
             order=order,
             reference_rows=first,
             threads=self.options.threads,
-            tick=progress.advance,
-            stage=progress.stage,
+            tick=self.advance,
+            stage=self.stage,
         )
         # No two rows are compared if there are only collections.
-        if first < corpus.rows and (warning := forecast(corpus, asked, matches)):
+        is_large = first < corpus.rows >= sample.MIN_RECORDS
+        if is_large and (warning := sample.forecast(corpus, asked, matches)):
             self.options.on_warning(warning)
         if self.options.report is not None:
             matches.sample = PairSample(asked, self.recipe.bits)
@@ -236,7 +246,7 @@ class Job:
             found = matches.clusters(self.linkage)
         self.end_match(corpus, matches)
         # Ends of chains are compared now, and texts to find exact copies.
-        self.options.progress.stage("comparing with kept records", None, "pairs")
+        self.stage("comparing with kept records", None, "pairs")
         removed = removed_rows(found, matches.judge)
         labels, summary = found.labels, self.summary
         summary.clusters = len(np.unique(labels[labels != np.arange(len(labels))]))
@@ -275,6 +285,8 @@ class Job:
     ) -> Iterator[list[Path]]:
         """Put all outputs in place together: those the caller lists, quarantine and report."""
         written: list[Path] = []
+        if self.name != "pairs":
+            self.stage("writing", corpus.rows - corpus.reference, "records")
         with writing.together():
             yield written
             corpus.check_unchanged()
@@ -295,30 +307,19 @@ class Job:
                 write(dict(zip(QUARANTINE_COLUMNS, problem, strict=True)))
         self.summary.files.append(writing.stdout_label(path) or str(path))
 
-    def finish(self) -> Summary:
-        """Complete the summary, and return it."""
+    def _finish(self) -> None:
+        """Complete the summary."""
         if self.quarantine and not (self.options.quarantine or self.summary.unreadable):
             # The file of an earlier run would list records that have been mended.
             self.quarantine.unlink(missing_ok=True)
         self._end_stage("write")
         self.summary.seconds = round(time.perf_counter() - self._started, 3)
         self.summary.peak_memory = peak_memory()
-        return self.summary
 
     def _end_stage(self, name: str) -> None:
         now = time.perf_counter()
         self.summary.stages[name] = round(now - self._stage_started, 3)
         self._stage_started = now
-
-
-def _default_quarantine(out: Path) -> Path | None:
-    """Return the file that lists unreadable records; None with standard output."""
-    if writing.is_stdout(out):
-        return None
-    # "kept.jsonl.gz" → "kept.quarantine.jsonl"
-    name = out.name
-    stem = name[: name.lower().rindex(ending(name))] if ending(name) else name
-    return out.with_name(f"{stem}.quarantine.jsonl")
 
 
 def _check_report(options: Options) -> None:

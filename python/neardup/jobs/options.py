@@ -58,14 +58,6 @@ class Progress(Protocol):
         """Add units that are done."""
 
 
-class NoProgress:
-    """Progress that is not shown."""
-
-    def stage(self, name: str, total: int | None, unit: str) -> None: ...
-
-    def advance(self, count: int) -> None: ...
-
-
 @dataclass(frozen=True)
 class Options:
     """Options of `dedup`, `pairs` and `cluster`.
@@ -133,7 +125,7 @@ class Options:
     on_problem: Callable[[Unreadable], object] | None = None
     on_warning: Callable[[str], object] = warnings.warn
     on_note: Callable[[str], object] | None = None
-    progress: Progress = field(default_factory=NoProgress)
+    progress: Progress | None = None
 
 
 @dataclass
@@ -305,7 +297,7 @@ class CheckOptions:
     reading: Reading = field(default_factory=Reading)
     on_problem: Callable[[Unreadable], object] | None = None
     on_note: Callable[[str], object] | None = None
-    progress: Progress = field(default_factory=NoProgress)
+    progress: Progress | None = None
 
 
 # Columns of the table of a check: a row for each document and source; a document without sources

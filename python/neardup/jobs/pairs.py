@@ -76,21 +76,22 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
             job.summary.pairs = count
             job.summary.exact = _count_copies(corpus, matches.twins, first_only=first_only)
             job.summary.near = count - job.summary.exact
-    return job.finish()
+    return job.summary
 
 
 def _write(job: Job, corpus: SpooledCorpus, matches: Matches, groups: _Groups) -> int:
     """Write all pairs, and return how many there are."""
-    first_only, progress = job.options.equal == "first", job.options.progress
+    first_only = job.options.equal == "first"
     verified = matches.question.similarity is not None
     schema, count = _schema(), 0
     with writing.open_tables(job.out, schema, guard=job.options.guard) as write:
         if not first_only:
-            progress.stage("writing identical pairs", groups.pairs, "pairs")
+            job.stage("writing identical pairs", groups.pairs, "pairs")
         for found in groups.with_first(verified) if first_only else groups.within(verified):
             count = _add_count(count, found)
             write(_table(corpus, found, schema))
-            progress.advance(len(found.left))
+            if job.advance is not None:
+                job.advance(len(found.left))
         sorter = PairSorter(corpus.folder, corpus.rows)
         for found in _near_pairs(matches, groups, first_only=first_only):
             count = _add_count(count, found)

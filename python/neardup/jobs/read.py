@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from neardup.files.reading.batch import Precompute, Precomputed
 from neardup.files.reading.formats import name_of
-from neardup.files.reading.inputs import read_batches
+from neardup.files.reading.inputs import is_collection, read_batches
 from neardup.files.reading.records import DuplicateIds
 from neardup.jobs import reference
 from neardup.jobs.options import NothingReadError, UnreadableError
 from neardup.jobs.spool import (
     MAX_OPEN_FILES,
-    Spool,
     SpooledCorpus,
     Stamp,
     bounds_of,
@@ -75,7 +74,7 @@ def spool_files(job: Job, folder: Path, files: Sequence[str], stamps: Mapping[st
     """Read files into the spool: those to compare with, then the inputs."""
     sizes = [stamps[path][0] for path in files]
     total = None if None in sizes else sum(size or 0 for size in sizes)
-    job.options.progress.stage("reading", total, "bytes")
+    job.stage("reading", total, "bytes")
     duplicates = DuplicateIds()
     # Only clusters are described by the facts of their responses.
     with spooling(folder, job.recipe, facts=job.name == "cluster") as spool:
@@ -90,11 +89,12 @@ def spool_files(job: Job, folder: Path, files: Sequence[str], stamps: Mapping[st
             if number and number == len(job.against):
                 spool.end_reference()
             is_input = number >= len(job.against)
+            in_place = spool.begin_file(path)
             coming: AbstractContextManager[Iterator[Batch]]
             if spread is not None and spread.has(number):
-                found = spread.batches(number, report, job.note, job.options.progress.advance)
+                found = spread.batches(number, report, job.note, job.advance)
                 coming = nullcontext(found)
-            elif not is_input and reference.is_collection(path):
+            elif not is_input and is_collection(path):
                 coming = nullcontext(reference.batches(path))
             else:
                 coming = prefetched(
@@ -103,8 +103,8 @@ def spool_files(job: Job, folder: Path, files: Sequence[str], stamps: Mapping[st
                         job.reading,
                         report,
                         note=job.note,
-                        progress=job.options.progress.advance,
-                        making=_precompute(job, spool),
+                        progress=job.advance,
+                        making=_precompute(job) if in_place else None,
                     )
                 )
             with coming as batches:
@@ -114,7 +114,6 @@ def spool_files(job: Job, folder: Path, files: Sequence[str], stamps: Mapping[st
                     if job.groups is not None:
                         job.groups.see(batch)
                     spool.add(batch, batch.made or _fingerprint(job, batch))
-            spool.end_file(path)
             if job.options.strict and spool.unreadable:
                 break
     if duplicates.count:
@@ -132,19 +131,18 @@ def _spread(job: Job, files: Sequence[str]) -> DistributedReader | None:
         job.engine.session,
         files,
         ReadSettings(job.reading, job.question, job.recipe),
-        skip=reference.is_collection,
+        skip=is_collection,
         max_in_place=MAX_OPEN_FILES,
     )
 
 
-def _precompute(job: Job, spool: Spool) -> Precompute | None:
+def _precompute(job: Job) -> Precompute | None:
     """Let the reader fingerprint texts while it parses them, which is faster.
 
-    Not with a hash function in Python, not with a limit of threads, and not if the texts have to be
-    spooled.
+    Not with a hash function in Python, and not with a limit of threads.
     """
     is_native = job.is_sketched or not callable(job.recipe.hash)
-    if is_native and job.options.threads is None and spool.has_room_in_place():
+    if is_native and job.options.threads is None:
         return Precompute(job.recipe.pipeline, job.is_sketched)
     return None
 
@@ -253,7 +251,7 @@ def _state(job: Job, stamps: Mapping[str, Stamp]) -> dict[str, Any]:
         "views": viewing and [job.name, list(viewing[0]), list(viewing[1]), viewing[2]],
         "inputs": [[path, *stamps[path]] for path in job.inputs],
         "against": [
-            [path, *(reference.stamp(path) if reference.is_collection(path) else stamps[path])]
+            [path, *(reference.stamp(path) if is_collection(path) else stamps[path])]
             for path in (*job.against, *job.collections)
         ],
     }

@@ -34,10 +34,6 @@ PARQUET = ".parquet"
 BATCH_ROWS = 1 << 12
 
 
-def is_collection(path: str) -> bool:
-    return path.rstrip("/").endswith(".neardup") and os.path.isdir(path)
-
-
 def expand(
     names: Sequence[str], reading: Reading, recipe: Recipe, note: Note
 ) -> tuple[list[str], list[str]]:
@@ -46,7 +42,7 @@ def expand(
     collections: dict[str, None] = {}
     for name in names:
         path = name.rstrip("/")
-        if not is_collection(name):
+        if not inputs.is_collection(name):
             against |= dict.fromkeys(inputs.expand([name], reading, note))
         elif _can_be_asked(path, recipe):
             collections[path] = None
@@ -185,7 +181,7 @@ class CollectionDocument(NamedTuple):
 
 
 def nearest(
-    collections: Sequence[str], corpus: SpooledCorpus, matches: Matches, progress: Progress
+    collections: Sequence[str], corpus: SpooledCorpus, matches: Matches, progress: Progress | None
 ) -> Clusters:
     """Return for each row of the inputs the nearest row of the reference or document."""
     import numpy as np
@@ -195,8 +191,9 @@ def nearest(
     found = Clusters(labels, near.similarity, near.distance)
     if collections:
         matches.plan["collections"] = len(collections)
-        rows = (corpus.rows - corpus.reference) * len(collections)
-        progress.stage("comparing with collections", rows, "records")
+        if progress is not None:
+            rows = (corpus.rows - corpus.reference) * len(collections)
+            progress.stage("comparing with collections", rows, "records")
     for path in collections:
         found = _nearest_document(path, corpus, matches.question, found, progress)
     matches.counts.pairs += int((found.labels[: corpus.rows] >= corpus.rows).sum())
@@ -204,7 +201,11 @@ def nearest(
 
 
 def _nearest_document(
-    path: str, corpus: SpooledCorpus, question: Question, found: Clusters, progress: Progress
+    path: str,
+    corpus: SpooledCorpus,
+    question: Question,
+    found: Clusters,
+    progress: Progress | None,
 ) -> Clusters:
     """Replace the nearest of each row by a document of a collection, where that is nearer.
 
@@ -240,7 +241,8 @@ def _nearest_document(
                     text = corpus.outside[numbers[name] - corpus.rows].text
                     cosine = collection.recipe.pipeline.similarity(texts[match["query"]], text)
                 labels[row], similarity[row], distance[row] = numbers[name], cosine, bits
-            progress.advance(len(texts))
+            if progress is not None:
+                progress.advance(len(texts))
     more = corpus.rows + len(corpus.outside) - len(labels)
     return Clusters(
         np.concatenate((labels, np.arange(len(labels), len(labels) + more))),

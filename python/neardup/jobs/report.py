@@ -78,10 +78,10 @@ def write_report(
     assert path is not None  # noqa: S101
     if kinds is not None:
         assert isinstance(found, FoundClusters)  # noqa: S101
-        job.options.progress.stage("writing the report", None, "kinds")
+        job.stage("writing the report", None, "kinds")
         pieces = render_kinds(kinds_report(job, corpus, kinds, found))
     else:
-        job.options.progress.stage("writing the report", None, "pairs")
+        job.stage("writing the report", None, "pairs")
         pieces = iter([render_job(_job_report(job, corpus, found))])
     with writing.open_new(path) as file:
         for piece in pieces:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Records from which a comparison of all pairs is announced.
 MANY_RECORDS = 100_000
-# Records from which a sample is drawn to estimate the number of candidates.
+# Records from which the time of a join is estimated; fewer take seconds.
 MIN_RECORDS = 20_000
 # Records of that sample: half a million pairs.
 FORECAST_RECORDS = 1000
@@ -51,7 +51,8 @@ BITS_BEYOND = 8
 
 
 def forecast(corpus: SpooledCorpus, question: Question, matches: Matches) -> str | None:
-    """Return a warning if the join will take long, with the option that helps."""
+    """Return a warning if the join of MIN_RECORDS or more will take long, with the option that
+    helps."""
     if question.similarity is None:
         return _forecast_radius(corpus, question)
     if question.recall == 1:
@@ -72,7 +73,7 @@ def _forecast_radius(corpus: SpooledCorpus, question: Question) -> str | None:
     from neardup.near.pairs import pairs_plan
     from neardup.text.fingerprint import Fingerprints
 
-    if corpus.rows < MIN_RECORDS or question.radius is None:
+    if question.radius is None:
         return None
     assert corpus.values is not None  # noqa: S101
     fingerprints = Fingerprints(corpus.values, corpus.signal, corpus.recipe)
@@ -92,8 +93,6 @@ def _forecast_sketches(
     """Join a sample and extrapolate the number of candidates that are rejected."""
     import numpy as np
 
-    if corpus.rows < MIN_RECORDS:
-        return None
     distinct = _distinct_rows(corpus, matches)
     if len(distinct) < MIN_RECORDS:
         return None

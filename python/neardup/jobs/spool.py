@@ -241,10 +241,13 @@ class Spool:
         if self._stores_facts and batch.facts is not None:
             self._add_facts(batch.facts)
         self.rows += len(batch.ids)
+        path, start, _ = self.files[-1]
+        self.files[-1] = path, start, self.rows
 
-    def end_file(self, path: str) -> None:
-        start = self.files[-1][2] if self.files else 0
-        self.files.append((path, start, self.rows))
+    def begin_file(self, path: str) -> bool:
+        """Begin the next file; return whether its texts can be read in place."""
+        self.files.append((path, self.rows, self.rows))
+        return len(self._in_place) < MAX_OPEN_FILES
 
     def end_reference(self) -> None:
         """Mark the end of the reference: the next batches are those of the inputs."""
@@ -293,14 +296,10 @@ class Spool:
             places[:, 1:] = self._strings("texts", batch.texts)
         self._write("places", places)
 
-    def has_room_in_place(self) -> bool:
-        """Return whether texts of the current file can be read in place."""
-        return len(self.files) in self._in_place or len(self._in_place) < MAX_OPEN_FILES
-
     def _number_in_place(self) -> int:
         """Return the number of the current file among those that stay open; 0 if too many do."""
-        number = len(self.files)
-        if number not in self._in_place and self.has_room_in_place():
+        number = len(self.files) - 1
+        if number not in self._in_place and len(self._in_place) < MAX_OPEN_FILES:
             self._in_place[number] = 1 + len(self._in_place)
         return self._in_place.get(number, 0)
 

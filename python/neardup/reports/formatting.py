@@ -80,13 +80,3 @@ def cosine(value: float) -> str:
 def percent(value: float, sign: str = " %") -> str:
     """Return a share as a percentage with three digits; only the whole is 100 %."""
     return f"{100 * value if value >= 1 else min(100 * value, 99.9):.3g}{sign}"
-
-
-def share(value: float, sign: str = " %") -> str:
-    """Return a share as a percentage with one decimal, as the script of a page does; only nothing
-    is 0 % and only the whole is 100 %."""
-    if value >= 1:
-        return f"100{sign}"
-    if value <= 0:
-        return f"0{sign}"
-    return f"< 0.1{sign}" if value < 0.001 else f"{min(100 * value, 99.9):.1f}{sign}"

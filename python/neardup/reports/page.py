@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from neardup.reports.formatting import number, percent, share
+from neardup._util.numbers import percentage
+from neardup.reports.formatting import number, percent
 from neardup.reports.phrases import PHRASES, Phrases
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Wording:
         return self(sentence.name, **sentence.values)
 
     def share(self, value: float) -> str:
-        return share(value, self.percent_sign)
+        return percentage(value, self.percent_sign)
 
     def percent(self, value: float) -> str:
         return percent(value, self.percent_sign)

@@ -275,7 +275,7 @@ class DistributedReader:
             self._growth[kind] = max(received[kind] / size, kind / 4)
 
     def batches(
-        self, number: int, report: Report, note: Note, progress: Callable[[int], object]
+        self, number: int, report: Report, note: Note, progress: Callable[[int], object] | None
     ) -> Iterator[Batch]:
         """Yield the batches of a file as a local reader does, with sketches or fingerprints."""
         units = range(self._starts[number], self._starts[number + 1])
@@ -296,7 +296,8 @@ class DistributedReader:
                     if missing_ids is not None:
                         missing_ids.see(batch)
                     yield batch
-            progress(self._units[unit].size)
+            if progress is not None:
+                progress(self._units[unit].size)
         if missing_ids is not None:
             missing_ids.tell()
 

@@ -171,5 +171,6 @@ for _place, (_name, (_called, _endings)) in enumerate(DOCUMENT_FORMATS.items()):
             family="document",
             options=frozenset({"encoding"} if _name == HTML else ()),
             sniff=partial(_sniff, _name),
+            has_ids=False,
         )
     )

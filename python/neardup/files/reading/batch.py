@@ -129,13 +129,6 @@ BATCH_ROWS = 1 << 16
 DEFAULT_TEXT = ("text",)
 # The core has 31 bits for lengths and offsets within a text.
 MOST_DOCUMENT = 1 << 30
-# Options of the command line, by field of Reading.
-OPTIONS = {
-    "encoding": "--encoding",
-    "delimiter": "--delimiter",
-    "quoting": "--quoting",
-    "header": "--no-header",
-}
 
 
 class Precompute(NamedTuple):
@@ -238,17 +231,6 @@ class Reading:
             raise ValueError(f'quoting is {self.quoting!r}; use "all" or "none"')
         _check_size("max_bytes", self.max_bytes, None)
         _check_size("max_document", self.max_document, MOST_DOCUMENT)
-
-    @property
-    def format_options(self) -> dict[str, str]:
-        """The settings that only some formats have, with their command-line options."""
-        given = {
-            "encoding": self.encoding not in (None, encodings.UTF8, encodings.AUTO),
-            "delimiter": self.delimiter is not None,
-            "quoting": self.quoting is not None,
-            "header": not self.header,
-        }
-        return {name: OPTIONS[name] for name, is_given in given.items() if is_given}
 
 
 @dataclass

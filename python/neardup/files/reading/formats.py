@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from neardup._util.extras import install_hint
 from neardup._util.lazy import FORK_LOCK
@@ -48,6 +48,7 @@ class Format:
     sniff         first bytes of a file with such an ending → name of the format it really has
     unit          what `Batch.lines` counts, as messages call it
     written       endings of the files that kept records go to, if it has no ending of its own
+    has_ids       whether records may have ids of their own; otherwise ids are names and places
     record_start  first bytes of each record, if records are compressed one by one: then reading
                   continues after damaged data
     """
@@ -64,6 +65,7 @@ class Format:
     sniff: Callable[[bytes], str] | None = None
     unit: str = "line"
     written: tuple[str, ...] = ()
+    has_ids: bool = True
     record_start: bytes = b""
 
 
@@ -207,9 +209,27 @@ def ending(path: str) -> str:
     return (PurePosixPath(name.stem) if packing(path) else name).suffix.lower()
 
 
-def whole_ending(path: str) -> str:
-    """Return the ending with that of the compression: .jsonl.gz."""
-    return ending(path) + (PurePosixPath(path).suffix.lower() if packing(path) else "")
+class NameParts(NamedTuple):
+    """What the name of a file tells.
+
+    shown         as ids and messages show it; see `name_of`
+    ending        that tells the format, in lower case
+    packing       "gzip", "zstd" or None
+    whole_ending  with that of the compression: .jsonl.gz
+    """
+
+    shown: str
+    is_url: bool
+    ending: str
+    packing: str | None
+    whole_ending: str
+
+
+def name_parts(path: str) -> NameParts:
+    """Parse the name of a file."""
+    own, how = ending(path), packing(path)
+    whole = own + (PurePosixPath(path).suffix.lower() if how else "")
+    return NameParts(name_of(path), is_url(path), own, how, whole)
 
 
 def format_by_name(path: str) -> Format | None:

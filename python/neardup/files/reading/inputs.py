@@ -22,6 +22,7 @@ from neardup.files.reading.batch import (
     Task,
     Unreadable,
 )
+from neardup.files.reading.encodings import AUTO, UTF8
 from neardup.files.reading.formats import (
     PACKED,
     STDIN,
@@ -37,7 +38,7 @@ from neardup.files.reading.formats import (
     is_known,
     is_url,
     name_of,
-    whole_ending,
+    name_parts,
 )
 from neardup.files.reading.locations import Progress
 from neardup.files.reading.records import note_missing_ids
@@ -47,6 +48,13 @@ from neardup.files.reading.text import read_plain_text
 # Endings of skipped files that a message names.
 MAX_ENDINGS = 6
 TEXT = "text"
+# Options of the command line, by field of Reading.
+OPTIONS = {
+    "encoding": "--encoding",
+    "delimiter": "--delimiter",
+    "quoting": "--quoting",
+    "header": "--no-header",
+}
 
 
 def ignore(message: str) -> None:
@@ -66,6 +74,11 @@ def expand(inputs: Sequence[str], reading: Reading | None = None, note: Note = i
     wanted = _Wanted.of(reading or Reading())
     found = [path for name in inputs for path in _expanded(name, wanted, note)]
     return list(dict.fromkeys(found))
+
+
+def is_collection(name: str) -> bool:
+    """Return whether an input is the folder of a collection."""
+    return name.rstrip("/").endswith(".neardup") and os.path.isdir(name)
 
 
 def captures_of(inputs: Sequence[str], reading: Reading) -> tuple[list[str], list[str]]:
@@ -179,7 +192,7 @@ def _note_skipped(folder: str, skipped: Sequence[str], note: Note) -> None:
 
 def _count_endings(skipped: Sequence[str]) -> str:
     """Return how many files have each ending: 6 .html, 1 without ending."""
-    counts = Counter(whole_ending(path) for path in skipped)
+    counts = Counter(name_parts(path).whole_ending for path in skipped)
     order = sorted(counts, key=lambda name: (-counts[name], not name, name))
     shown = [f"{counts[name]:,} {name or 'without ending'}" for name in order]
     if len(shown) > MAX_ENDINGS:
@@ -210,13 +223,19 @@ def format_of(path: str, reading: Reading) -> Format:
 
 def check_options(files: Sequence[str], reading: Reading) -> None:
     """Raise ValueError for an option that the format of no file has."""
-    for name, option in reading.format_options.items():
+    given = {
+        "encoding": reading.encoding not in (None, UTF8, AUTO),
+        "delimiter": reading.delimiter is not None,
+        "quoting": reading.quoting is not None,
+        "header": not reading.header,
+    }
+    for name in [name for name, is_given in given.items() if is_given]:
         formats = all_formats()
         if not any(name in formats[_format_by_name(path, reading)].options for path in files):
             known = [each.called for each in formats.values() if name in each.options]
             raise ValueError(
-                f"{option} is for {', '.join(known)}, and no input is one; leave it out, or "
-                "name their format with --format"
+                f"{OPTIONS[name]} is for {', '.join(known)}, and no input is one; leave it out, "
+                "or name their format with --format"
             )
 
 
@@ -248,7 +267,9 @@ def read_batches(
     """
     task = Task(path, reading, report, note, progress, making)
     format_ = format_of(path, reading)
-    batches = note_missing_ids(format_.read(task), task, format_.unit)
+    batches = format_.read(task)
+    if format_.has_ids:
+        batches = note_missing_ids(batches, task, format_.unit)
     try:
         yield from batches
     except OSError as error:

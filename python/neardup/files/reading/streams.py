@@ -20,7 +20,7 @@ from neardup import _core
 from neardup.files.reading import batch, encodings, formats, locations
 from neardup.files.reading.batch import BOM, GZIP, ZSTD, Report, Unreadable
 from neardup.files.reading.compression import Break, Frames, Members
-from neardup.files.reading.formats import STDIN, all_families, all_formats, name_of, packing
+from neardup.files.reading.formats import STDIN, all_families, all_formats, name_of, name_parts
 from neardup.files.reading.locations import Progress, can_reread, open_raw
 
 if TYPE_CHECKING:
@@ -62,12 +62,14 @@ class ByteStream:
         reading: Reading | None = None,
     ) -> None:
         self.path = path
-        self.name = name_of(path)
-        self.packing = packing(path)
+        parts = name_parts(path)
+        self.name, self.packing = parts.shown, parts.packing
         self.most = (reading and reading.max_document) or batch.MAX_BYTES
         self.position = 0
         self._reading = reading
-        self._raw = _Counted(raw, progress)
+        # Progress of a copied URL is reported while it is fetched.
+        is_copied = parts.is_url and locations.is_copied(path)
+        self._raw = _Counted(raw, None if is_copied else progress)
         self._unpacked = 0
         self._damage: str | None = None
         self._stream: Members | Frames | pa.NativeFile | None = (
@@ -286,9 +288,7 @@ def open_stored(
 ) -> Iterator[ByteStream]:
     """Open a file, a URL or standard input at its beginning."""
     with open_raw(path, progress) as raw:
-        # Progress of a copied URL is reported while it is fetched.
-        is_copied = formats.is_url(path) and locations.is_copied(path)
-        yield ByteStream(path, raw, None if is_copied else progress, reading)
+        yield ByteStream(path, raw, progress, reading)
 
 
 @contextmanager

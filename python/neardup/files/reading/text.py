@@ -119,6 +119,7 @@ register(
         read_text_batches,
         keeps="texts",
         rank=15,
+        has_ids=False,
         options=frozenset({"encoding"}),
     )
 )

@@ -11,13 +11,14 @@ A failed or stopped run leaves old files as they were, and no incomplete ones.
 from neardup.files.writing.new_file import (
     check_output,
     is_stdout,
+    named_after,
     open_new,
     stdout_label,
     together,
     with_ending,
 )
 from neardup.files.writing.new_folder import check_folder, open_folder
-from neardup.files.writing.record_writer import RecordWriter, check_kept, open_kept
+from neardup.files.writing.record_writer import RecordWriter, check_kept, open_kept, write_kept
 from neardup.files.writing.tables import Columns, Row, Write, open_rows, open_tables
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "check_kept",
     "check_output",
     "is_stdout",
+    "named_after",
     "open_folder",
     "open_kept",
     "open_new",
@@ -37,4 +39,5 @@ __all__ = [
     "stdout_label",
     "together",
     "with_ending",
+    "write_kept",
 ]

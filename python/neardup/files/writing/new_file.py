@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
-from neardup.files.reading.formats import PACKED, STDIN, ending, is_url, packing
+from neardup.files.reading.formats import PACKED, STDIN, name_parts
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -55,6 +55,14 @@ def with_ending(path: Path, ending: str) -> Path:
 def stdout_label(path: Path) -> str | None:
     """Return the name of standard output in messages; None for a file."""
     return "standard output" if is_stdout(path) else None
+
+
+def named_after(path: Path, ending: str) -> Path | None:
+    """Return a file beside an output with its name and another ending; None for standard output."""
+    if is_stdout(path):
+        return None
+    own = name_parts(path.name).whole_ending
+    return path.with_name(path.name[: len(path.name) - len(own)] + ending)
 
 
 class BufferedStdout:
@@ -99,10 +107,11 @@ def check_output(
     if path == Path():
         raise ValueError(f"the name of a file is empty; use one that ends in {endings[0]}")
     path = with_ending(path, endings[0])
-    if ending(path.name) not in endings:
+    parts = name_parts(path.name)
+    if parts.ending not in endings:
         known = f"{', '.join(endings)}, each also with {' or '.join(PACKED)}"
         raise ValueError(f"{str(path)!r}: unknown ending; use one of {known}")
-    if ending(path.name) == ".parquet" and packing(path.name):
+    if parts.ending == ".parquet" and parts.packing:
         raise ValueError(
             f"{str(path)!r}: Parquet compresses its own pages; leave {path.suffix} out"
         )
@@ -131,7 +140,8 @@ def check_output(
 
 
 def _check_stdout(path: Path, inputs: Sequence[str]) -> None:
-    if sys.stdout.isatty() and (packing(path.name) or ending(path.name) == ".parquet"):
+    parts = name_parts(path.name)
+    if sys.stdout.isatty() and (parts.packing or parts.ending == ".parquet"):
         raise ValueError(
             f"{path}: binary output cannot be shown on a terminal; name a file, or pipe it"
         )
@@ -143,7 +153,7 @@ def _check_stdout(path: Path, inputs: Sequence[str]) -> None:
 def _is_stdout_too(name: str) -> bool:
     with suppress(OSError, ValueError):
         there = os.fstat(sys.stdout.fileno())
-        is_name = name != STDIN and not is_url(name)
+        is_name = name != STDIN and not name_parts(name).is_url
         return is_name and stat.S_ISREG(there.st_mode) and os.path.samestat(there, os.stat(name))
     return False
 
@@ -318,7 +328,7 @@ def together() -> Iterator[None]:
 def open_packed(path: Path) -> Iterator[BinaryIO]:
     """Open a new file as `open_new` does, compressed as its ending says."""
     with open_new(path) as raw:
-        how = packing(path.name)
+        how = name_parts(path.name).packing
         if how == "gzip":
             # Without name and time: equal content gives an equal file.
             packed = gzip.GzipFile("", "wb", GZIP_LEVEL, cast(BinaryIO, raw), mtime=0)
@@ -491,7 +501,7 @@ def naming_file(path: Path) -> Iterator[None]:
 
 
 def _same(name: str, path: Path) -> bool:
-    if is_url(name):
+    if name_parts(name).is_url:
         parts = urlsplit(name)
         if parts.scheme != "file":
             return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
@@ -137,6 +137,33 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[R
         opened = _open_bytes(path, inputs, kind, reading)
     with opened as kept:
         yield kept
+
+
+def write_kept(
+    path: Path,
+    inputs: Sequence[str],
+    reading: Reading,
+    parts: Iterable[tuple[str, NDArray[np.int64], NDArray[np.bool_]]],
+    tick: Tick | None = None,
+) -> None:
+    """Write the kept records of all inputs.
+
+    parts  name, spans and `keep` of each file; see `RecordWriter.copy`
+    tick   receives the number of records passed since its last call
+    """
+    with open_kept(path, inputs, reading) as output:
+        for name, spans, keep in parts:
+            passed = 0
+
+            def count(records: int) -> None:
+                nonlocal passed
+                passed += records
+                if tick is not None:
+                    tick(records)
+
+            output.copy(name, spans, keep, count)
+            if passed < len(spans):
+                count(len(spans) - passed)
 
 
 def _keep_mode(kind: Format, reading: Reading) -> str:

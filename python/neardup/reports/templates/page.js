@@ -4,7 +4,7 @@
   const all = (selector, root) => Array.from((root || document).querySelectorAll(selector));
   document.documentElement.classList.add("scripted");
 
-  // Percentages as the pages are written: formatting.share.
+  // Percentages as the pages are written: _util.numbers.percentage.
   const sign = document.documentElement.lang.startsWith("zh") ? "%" : " %";
   const percent = (value) => {
     if (value >= 1 - 1e-9) return "100" + sign;
