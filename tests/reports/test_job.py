@@ -10,8 +10,9 @@ from dataclasses import replace
 import pytest
 
 from helpers.html_page import Page, check_harmless
+from neardup._util.numbers import percentage
 from neardup.reports.charts import Histogram
-from neardup.reports.formatting import cosine, percent, share
+from neardup.reports.formatting import cosine, percent
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
 from neardup.reports.marked_text import ShownRecord
 from neardup.reports.page import Sentence, language_of_locale
@@ -114,8 +115,8 @@ def test_only_equal_texts_have_similarity_one(value: float, shown: str) -> None:
     [(0.0, "0 %"), (0.0004, "< 0.1 %"), (0.125, "12.5 %"), (0.99999, "99.9 %"), (1.0, "100 %")],
 )
 def test_only_the_whole_is_100_percent(value: float, shown: str) -> None:
-    assert share(value) == shown
-    assert share(value, "%") == shown.replace(" %", "%")
+    assert percentage(value) == shown
+    assert percentage(value, "%") == shown.replace(" %", "%")
 
 
 def test_numbers_read_well(report: JobReport) -> None:
