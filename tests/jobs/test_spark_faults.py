@@ -303,7 +303,7 @@ ENDLESS = """
     from neardup.cli import main
     from neardup.engines.spark import probe
 
-    probe.LIMIT = float(sys.argv[1])
+    probe.PROBE_TIMEOUT = float(sys.argv[1])
     sys.argv = ["neardup", "dedup", "in", "-o", "out.jsonl"]
     sys.argv += ["--engine", "spark", "--master", "local[2]"]
     main()
@@ -315,7 +315,7 @@ ENDLESS = """
     ("worker", "expected"),
     [
         ("memory", "spark.executor.pyspark.memory is 1m, but a worker needs at least 640m"),
-        ("absent", 'Spark: the workers cannot run Python as, "/no/python"; set PYSPARK_PYTHON'),
+        ("absent", 'Spark: the workers cannot run Python as "/no/python"; set PYSPARK_PYTHON'),
         ("exit 1", "Spark: the Python of the workers exits at start; set PYSPARK_PYTHO"),
         ("exec sleep 60", "a worker started but did not load neardup within 5 seconds; check that"),
         (
