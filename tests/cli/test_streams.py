@@ -59,7 +59,19 @@ def test_streams_that_are_not_there(tmp_path: Path, command: str, code: int, tol
 
 ODD = st.sampled_from(
     [
-        *("", "-", "--", ".", "/", "..", "nowhere.jsonl", "a\0b", "\ud800", "x" * 5000, "in.jsonl"),
+        *(
+            "",
+            "-",
+            "--",
+            ".",
+            "/dev/null",
+            "..",
+            "nowhere.jsonl",
+            "a\0b",
+            "\ud800",
+            "x" * 5000,
+            "in.jsonl",
+        ),
         *("-o", "--out", "--text-column", "--similarity", "nan", "-1", "1e999", "--radius", "k"),
         *("--recipe", "--config", "--keep", "newest:", "--bits", "7", "--json", "--lines", "-q"),
         *("--removed", "--report", "--in", "seen.neardup", "--seen", "out.csv", "-.csv", "stats"),
@@ -74,9 +86,12 @@ def test_invalid_arguments_are_reported_in_one_line(
     tmp_path: Path, run: Callable[..., Any], command: str, odd: list[str]
 ) -> None:
     before = Path.cwd()
-    os.chdir(tmp_path)
+    # Above this folder are only files of this test, none of others.
+    folder = tmp_path / "here"
+    folder.mkdir(exist_ok=True)
+    os.chdir(folder)
     try:
-        (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "one two three"}\n')
+        (folder / "in.jsonl").write_text('{"id": "a", "text": "one two three"}\n')
         ran = run(command, *odd)
     finally:
         os.chdir(before)

@@ -227,8 +227,8 @@ def _refuse_nothing(job: Job, corpus: SpooledCorpus, what: str, number: int) -> 
     corpus.check_unchanged()
     first = _problem(corpus, number)
     job.write_quarantine(corpus)
-    listed = "".join(f"; all problems are listed in {path}" for path in job.summary.files)
-    raise NothingReadError(f"{what}: {first}; nothing was written{listed}")
+    except_for = "".join(f" but {path}, which lists all problems" for path in job.summary.files)
+    raise NothingReadError(f"{what}: {first}; nothing was written{except_for}")
 
 
 def _problem(corpus: SpooledCorpus, number: int) -> Unreadable:
