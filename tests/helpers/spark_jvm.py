@@ -28,6 +28,12 @@ def python() -> str:
     return str(PYTHON)
 
 
+def own_environment() -> dict[str, str]:
+    """Return the environment without what Spark's client has set in this process."""
+    left = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL_REMOTE")
+    return {name: value for name, value in os.environ.items() if name not in left}
+
+
 def start(
     arguments: Sequence[object], folder: Path, *, environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
@@ -35,7 +41,7 @@ def start(
     return subprocess.Popen(
         [python(), "-m", "neardup", *map(str, arguments)],
         cwd=folder,
-        env={**os.environ, **(environment or {})},
+        env={**own_environment(), **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -59,7 +65,7 @@ def run(script: str, *arguments: object, seconds: float = 1800) -> str:
     paths = os.pathsep.join([str(ROOT / "python"), str(ROOT / "tests")])
     process = subprocess.Popen(
         [python(), "-W", "ignore", str(ROOT / "tests" / "helpers" / script), *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**own_environment(), "PYTHONPATH": paths},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -329,7 +329,8 @@ def test_workers_that_can_never_begin(
 ) -> None:
     beside: Path = tmp_path_factory.mktemp("beside")
     # What this process has on its path the workers are not to have.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = spark_jvm.own_environment()
+    environment.pop("PYTHONPATH", None)
     if worker == "memory":
         settings = beside / "spark-defaults.conf"
         settings.write_text("spark.executor.pyspark.memory 1m\n", encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ def submitted(folder: Path, master: str, *arguments: str) -> str:
         ],
         cwd=folder,
         env={
-            **os.environ,
+            **spark_jvm.own_environment(),
             "PYSPARK_PYTHON": str(python),
             "PYTHONPATH": str(spark_jvm.ROOT / "python"),
         },
