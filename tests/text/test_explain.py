@@ -6,6 +6,8 @@ import unicodedata
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.text.explain import explain
@@ -46,15 +48,14 @@ def test_worked_example_step_by_step() -> None:
 
 
 def test_worked_example_of_six_bits() -> None:
-    """The example has six bits; the two above them are 0 in every hash."""
     codes = {"茶壶": 0b100101, "饺子": 0b101011}
-    recipe = nd.Recipe(hash=codes.__getitem__, bits=8)
-    explanation = explain([("茶壶", 4), ("饺子", 5)], recipe)
+    recipe = nd.Recipe(hash=codes.__getitem__)
+    explanation = explain([("茶壶", 4), ("饺子", 5)], recipe, bits=6)
     teapot, dumpling = explanation.rows()
-    assert teapot.votes[2:] == (4, -4, -4, 4, -4, 4)
-    assert dumpling.votes[2:] == (5, -5, 5, -5, 5, 5)
-    assert list(reversed(explanation.columns[:6])) == [9, -9, 1, -1, 1, 9]
-    assert explanation.bits_string == "00101011"
+    assert teapot.votes == (4, -4, -4, 4, -4, 4)
+    assert dumpling.votes == (5, -5, 5, -5, 5, 5)
+    assert list(reversed(explanation.columns)) == [9, -9, 1, -1, 1, 9]
+    assert (explanation.bits_string, explanation.hex) == ("101011", "2b")
 
 
 @pytest.mark.parametrize("text", ["我爱自然语言处理", "我喜欢自然语言分析", "天空中有美丽的白云"])
@@ -220,3 +221,34 @@ def test_to_dict_is_json() -> None:
     assert plain["recipe"] == BY_HAND.identity
     assert plain["columns"] == [-1, 1, -5, 3, -3, 3, 7, 1]
     assert plain["features"][2] == {"token": "自然", "count": 1, "weight": 3, "hash": "e2"}
+
+
+@given(st.text(max_size=40), st.integers(1, 512), st.sampled_from(["default", "characters"]))
+def test_any_width_is_the_lowest_columns_of_whole_bytes(text: str, bits: int, preset: str) -> None:
+    whole = -(-bits // 8) * 8
+    recipe = nd.Recipe.preset(preset)
+    if preset == "characters" and whole > 128:
+        with pytest.raises(ValueError, match=f"bits is {whole}, but hash 'md5-first' gives only"):
+            explain(text, recipe, bits=bits)
+        return
+    found, wide = explain(text, recipe, bits=bits), explain(text, recipe.replace(bits=whole))
+    assert (found.bits, found.recipe) == (bits, wide.recipe)
+    assert found.columns == wide.columns[:bits]
+    assert found.hashes == tuple(code % 2**bits for code in wide.hashes)
+    assert found.bits_string == wide.bits_string[-bits:]
+    if found.value is not None:
+        assert len(found.hex or "") == -(-bits // 4)
+        ones = [column > 0 for column in found.columns if column]
+        assert ones == [
+            found.value >> at & 1 == 1 for at, column in enumerate(found.columns) if column
+        ]
+    for row in found.rows():
+        assert len(row.hash) == len(row.votes) == bits
+
+
+@pytest.mark.parametrize("bits", [0, -1, 513, 6.0, True])
+def test_widths_that_are_refused(bits: int) -> None:
+    with pytest.raises(
+        (ValueError, TypeError), match=r"bits is .*; it must be a whole number from"
+    ):
+        explain("a b", bits=bits)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from neardup._util.numbers import check_int
 from neardup._util.strings import cell_width, cut_to_width
 from neardup.text.features import Feature, TextLike, features, token_hash
 from neardup.text.fingerprint import RecipeLike
-from neardup.text.recipe import Recipe, as_recipe
+from neardup.text.recipe import MAX_BITS, Recipe, as_recipe
 
 # Up to this width a table with a column for each bit fits a screen.
 FULL_TABLE_BITS = 16
@@ -40,7 +41,8 @@ class Explanation:
     columns    sum of the votes for each bit, bit 0 first
     value      the fingerprint, or None without a signal
     bits       width of the fingerprint
-    recipe     the recipe that made it
+    recipe     the recipe that made it; one of other than whole bytes is the lowest `bits` bits of
+               the recipe's fingerprint
     """
 
     features: tuple[Feature, ...]
@@ -58,7 +60,12 @@ class Explanation:
     @property
     def hex(self) -> str | None:
         """The fingerprint in hexadecimal digits of fixed width; None without a signal."""
-        return None if self.value is None else f"{self.value:0{self.bits // 4}x}"
+        return None if self.value is None else f"{self.value:0{self._digits}x}"
+
+    @property
+    def _digits(self) -> int:
+        """The hexadecimal digits of a hash."""
+        return -(-self.bits // 4)
 
     def rows(self) -> list[TokenVotes]:
         """Return every token with its hash bits and its vote on each bit."""
@@ -82,7 +89,7 @@ class Explanation:
                     "token": feature.token,
                     "count": feature.count,
                     "weight": feature.weight,
-                    "hash": f"{code:0{self.bits // 4}x}",
+                    "hash": f"{code:0{self._digits}x}",
                 }
                 for feature, code in zip(self.features, self.hashes, strict=True)
             ],
@@ -144,7 +151,7 @@ class Explanation:
             )
             code = self.hashes[index]
             full = self.bits <= FULL_TABLE_BITS
-            codes.append(f"{code:0{self.bits}b}" if full else f"{code:0{self.bits // 4}x}")
+            codes.append(f"{code:0{self.bits}b}" if full else f"{code:0{self._digits}x}")
         room = width - _text_width(_align(lines, left=(0,))) - len(GAP)
         step = max(room // 8 * 8, 8)
         split = []
@@ -214,14 +221,26 @@ class Explanation:
         )
 
 
-def explain(text_or_features: TextLike, recipe: RecipeLike = None) -> Explanation:
+def explain(
+    text_or_features: TextLike, recipe: RecipeLike = None, *, bits: int | None = None
+) -> Explanation:
     """Return the votes behind a fingerprint: tokens, weights, hashes, column sums and bits.
 
     Takes the arguments of `fingerprint`. It holds every token and hash in memory, so use it for
     short texts.
+
+    bits  width of the fingerprint, from 1, so that it fits on paper [default: the recipe's]
+
+    >>> explain([("teapot", 2), ("dumpling", 1)], bits=6).bits_string
+    '011111'
     """
     recipe = as_recipe(recipe)
+    if bits is None:
+        bits = recipe.bits
+    else:
+        recipe = recipe_of_width(recipe, bits)
     weighted = features(text_or_features, recipe)
+    mask = (1 << bits) - 1
     hashes = [token_hash(feature.token, recipe) for feature in weighted]
     length = (recipe.bits + 63) // 64 * 8
     voted, columns = recipe.pipeline.vote(
@@ -231,12 +250,20 @@ def explain(text_or_features: TextLike, recipe: RecipeLike = None) -> Explanatio
     signal = sum(feature.weight != 0 for feature in weighted) >= recipe.min_features
     return Explanation(
         features=tuple(weighted),
-        hashes=tuple(hashes),
-        columns=tuple(columns),
-        value=int.from_bytes(voted, "little") if signal else None,
-        bits=recipe.bits,
+        hashes=tuple(code & mask for code in hashes),
+        columns=tuple(columns[:bits]),
+        value=int.from_bytes(voted, "little") & mask if signal else None,
+        bits=bits,
         recipe=recipe,
     )
+
+
+def recipe_of_width(recipe: Recipe, bits: int) -> Recipe:
+    """Return the recipe whose fingerprints have the next whole bytes from `bits` on.
+
+    Each column has its own vote, so the lowest columns are a narrower fingerprint.
+    """
+    return recipe.replace(bits=-(-check_int("bits", bits, 1, MAX_BITS) // 8) * 8)
 
 
 def format_number(value: float) -> str:

@@ -144,21 +144,24 @@ class Steps:
     """The steps from a text to its fingerprint.
 
     explanation  the result of `neardup.explain`
-    width        how many of its lowest bits are shown: all, or the width of typed hashes
     """
 
     explanation: Explanation
-    width: int
+
+    @property
+    def width(self) -> int:
+        """Number of bits."""
+        return self.explanation.bits
 
     @property
     def bits(self) -> str:
         """The fingerprint, most significant bit first; "" without a signal."""
-        return self.explanation.bits_string[-self.width :]
+        return self.explanation.bits_string
 
     @lazy
     def sums(self) -> list[float]:
         """The sum of each column, in the order of `bits`."""
-        return list(reversed(self.explanation.columns[: self.width]))
+        return list(reversed(self.explanation.columns))
 
     @lazy
     def heat(self) -> list[int]:
@@ -172,7 +175,7 @@ class Steps:
     @lazy
     def rows(self) -> list[TokenVotes]:
         """The words to show: all in their order, or the heaviest if there are too many."""
-        rows = [self._cut(row) for row in self.explanation.rows()]
+        rows = self.explanation.rows()
         most = max(MIN_ROWS, MAX_CELLS // self.width)
         return rows if len(rows) <= most else sorted(rows, key=lambda row: -row.weight)[:most]
 
@@ -187,10 +190,6 @@ class Steps:
             sums = [before + vote for before, vote in zip(sums, row.votes, strict=True)]
             found.append(sums)
         return found
-
-    def _cut(self, row: TokenVotes) -> TokenVotes:
-        first = self.explanation.bits - self.width
-        return TokenVotes(row.token, row.count, row.weight, row.hash[first:], row.votes[first:])
 
     def words(self, given: dict[str, str]) -> list[Word]:
         """Return the features as words to edit; `given` are typed hashes by token."""
@@ -261,23 +260,22 @@ def recipe_for(name: str, bits: int, *, by_hand: bool) -> Recipe:
 
 def steps_of_text(text: str, name: str, bits: int) -> Steps:
     """Return the steps of a text by a preset."""
-    return Steps(explain(text, recipe_for(name, bits, by_hand=False)), bits)
+    return Steps(explain(text, recipe_for(name, bits, by_hand=False)))
 
 
 def steps_of_words(words: Sequence[Word], name: str, bits: int, given: dict[str, str]) -> Steps:
     """Return the steps of words with weights; `given` are the hashes of `typed_hashes`."""
     pairs = [(word.token, word.weight) for word in words]
     if not given:
-        return Steps(explain(pairs, recipe_for(name, bits, by_hand=True)), bits)
+        return Steps(explain(pairs, recipe_for(name, bits, by_hand=True)))
     missing = [word.token for word in words if word.token not in given]
     if missing:
         raise LessonError("refused.missing", token=missing[0])
     width = len(next(iter(given.values())))
     codes = {token: int(digits, 2) for token, digits in given.items()}
     recipe = recipe_for(name, WIDTHS[0], by_hand=True)
-    # A fingerprint has whole bytes; the columns above the typed width are 0 in every hash.
-    recipe = recipe.replace(bits=-(-width // 8) * 8, hash=TypedHashes(codes), min_features=1)
-    return Steps(explain(pairs, recipe), width)
+    recipe = recipe.replace(hash=TypedHashes(codes), min_features=1)
+    return Steps(explain(pairs, recipe, bits=width))
 
 
 def typed_hashes(*texts: Sequence[Word]) -> dict[str, str]:
