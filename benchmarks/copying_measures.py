@@ -5,7 +5,7 @@
 
 Prints for each language, and for both together, the area under the ROC curve of each measure by
 kind of copying: the probability that a copy scores higher than an honest text on the same subject,
-0.5 for a guess. Then prints the distribution of coverage by kind. Measures:
+0.5 for a guess. Then prints the distribution of coverage and the verdicts by kind. Measures:
 
 * neardup: cosine of the default recipe; coverage and containment, the larger of both directions
 * scikit-learn: TF-IDF cosine, fitted on all texts of the language, and Jaccard of word 3-grams;
@@ -20,14 +20,17 @@ from __future__ import annotations
 import argparse
 import random
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 import neardup as nd
 from data import copied_texts
+from neardup.text.comparison import Verdict
 
 MEASURES = ("cosine", "coverage", "containment", "TF-IDF cosine", "3-gram Jaccard")
 HONEST = ("honest", "honest, long")
@@ -171,6 +174,18 @@ def spread(title: str, scored: Sequence[Scores]) -> Iterator[str]:
         yield f"| {kind} | {low:.2f} | {middle:.2f} | {high:.2f} | {short:.0f} | {usual:.0f} |"
 
 
+def verdicts(title: str, given: Sequence[copied_texts.Pair]) -> Iterator[str]:
+    """Yield a table of the share of each verdict of `nd.compare`, by kind."""
+    found: dict[str, Counter[str]] = {}
+    for pair in given:
+        found.setdefault(pair.kind, Counter())[nd.compare(pair.source, pair.suspect).verdict] += 1
+    columns = [each for each in get_args(Verdict) if any(each in row for row in found.values())]
+    yield f"| {title} | {' | '.join(columns)} |"
+    yield f"|{'---|' * (len(columns) + 1)}"
+    for kind, row in found.items():
+        yield f"| {kind} | {' | '.join(f'{row[each] / row.total():.0%}' for each in columns)} |"
+
+
 def worst(scores: Scores, count: int = 3) -> Iterator[str]:
     """Yield the copies with the least coverage and the honest texts with the most."""
     ranked = sorted(
@@ -207,6 +222,10 @@ def main() -> None:
         given = pairs(options.data, language, options.cases, made_up=options.made_up)
         scored.append(score(language, given, **settings))
         lines = [*table(language, scored[-1:]), "", *spread(language, scored[-1:]), ""]
+        cases = copied_texts.cases(options.data, language, options.cases, made_up=options.made_up)
+        rng = random.Random(7)
+        more = [pair for case in cases for pair in copied_texts.whole_pairs(case, rng)]
+        lines += [*verdicts(language, [*given, *more]), ""]
         print("\n".join(lines), flush=True)
         if options.worst:
             print("\n".join(worst(scored[-1])), flush=True)

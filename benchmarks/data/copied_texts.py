@@ -121,6 +121,14 @@ def pairs(case: Case, rng: random.Random) -> list[Pair]:
     return [Pair(kind, source, suspect) for kind, suspect in suspects.items()]
 
 
+def whole_pairs(case: Case, rng: random.Random) -> list[Pair]:
+    """Pair a source with copies that differ in length or order."""
+    source = written(case.source, case.language)
+    return [
+        Pair(kind, source, written(copy(case, rng), case.language)) for kind, copy in WHOLE.items()
+    ]
+
+
 def paste(case: Case, rng: random.Random) -> Body:
     """Paste one paragraph of the source into a long honest text."""
     long = [
@@ -195,6 +203,32 @@ def rewritten(case: Case, rng: random.Random) -> Body:
     return [[change(text) for text in paragraph] for paragraph in reordered(case, rng)]
 
 
+def grown(case: Case, rng: random.Random, times: float) -> Body:
+    """Insert so many times the length of the source into it, in one place."""
+    source = _sentences(case.source)
+    added: list[str] = []
+    most = times * length(case.source, case.language)
+    for sentence in _sentences(case.host):
+        if length([added], case.language) >= most:
+            break
+        added.append(sentence)
+    at = rng.randrange(len(source) + 1)
+    return [source[:at], added, source[at:]]
+
+
+def half(case: Case, rng: random.Random) -> Body:
+    """Keep the first half of the sentences."""
+    source = _sentences(case.source)
+    return [source[: len(source) // 2]]
+
+
+def shuffled(case: Case, rng: random.Random) -> Body:
+    """Shuffle the words in windows of 20."""
+    words = [unit for each in _sentences(case.source) for unit in _units(each + " ", case.language)]
+    windows = [words[at : at + 20] for at in range(0, len(words), 20)]
+    return [["".join(rng.sample(window, len(window))) for window in windows]]
+
+
 KINDS: dict[str, Callable[[Case, random.Random], Body]] = {
     "paste": paste,
     "light": light,
@@ -207,6 +241,13 @@ KINDS: dict[str, Callable[[Case, random.Random], Body]] = {
 HARDER: dict[str, Callable[[Case, random.Random], Body]] = {
     "one sentence": sentence,
     "rewritten": rewritten,
+}
+# For verdicts only: measures tell them from honest texts with ease.
+WHOLE: dict[str, Callable[[Case, random.Random], Body]] = {
+    "a fifth inserted": lambda case, rng: grown(case, rng, 0.2),
+    "as much inserted": lambda case, rng: grown(case, rng, 1),
+    "first half": half,
+    "words shuffled": shuffled,
 }
 
 

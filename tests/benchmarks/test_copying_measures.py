@@ -78,6 +78,31 @@ def test_what_the_kinds_say_is_true(language: str) -> None:
 
 
 @LANGUAGES
+def test_verdicts_of_texts_that_grew_or_shrank(language: str) -> None:
+    rng = random.Random(3)
+    found = [pair for case in made(language) for pair in copied_texts.whole_pairs(case, rng)]
+    for pair in found:
+        if pair.kind == "words shuffled":
+            assert sorted(plain(pair.suspect)) == sorted(plain(pair.source))
+    lines = list(copying_measures.verdicts("", found))
+    assert (
+        lines[0]
+        == {
+            "English": "|  | near-duplicate | contained |",
+            "Chinese": "|  | near-duplicate | contained | different |",
+        }[language]
+    )
+    shuffled = "100% | 0%" if language == "English" else "0% | 0% | 100%"
+    more = "" if language == "English" else " | 0%"
+    assert lines[2:] == [
+        f"| a fifth inserted | 100% | 0%{more} |",
+        f"| as much inserted | 0% | 100%{more} |",
+        f"| first half | 0% | 100%{more} |",
+        f"| words shuffled | {shuffled} |",
+    ]
+
+
+@LANGUAGES
 @pytest.mark.parametrize("share", [1 / 12, 1 / 3])
 def test_as_many_words_are_edited_as_it_says(language: str, share: float) -> None:
     case = made(language, 1)[0]

@@ -32,6 +32,74 @@ def test_two_files(run: Callable[..., Any], tmp_path: Path) -> None:
     assert "The library on the square opens" in ran.out
 
 
+def test_who_contains_whom(run: Callable[..., Any]) -> None:
+    inserted = LEFT.replace("opens", f"opens {' '.join(f'word{n}' for n in range(9))}")
+    for texts, verdict in [
+        ((LEFT, f"{LEFT} Free."), "near-duplicate, B contains A"),
+        ((f"{LEFT} Free.", LEFT), "near-duplicate, A contains B"),
+        ((LEFT, inserted), "B contains A"),
+        ((f"{LEFT} {inserted}", "No word of it"), "different"),
+    ]:
+        assert run("compare", "--text", *texts).out.startswith(f"verdict     {verdict}\n")
+        plain = json.loads(run("compare", "--text", *texts, "--json").out)
+        found = nd.compare(*texts)
+        assert (plain["verdict"], plain["container"]) == (found.verdict, found.container)
+
+
+def test_a_radius(run: Callable[..., Any]) -> None:
+    found = nd.compare(LEFT, RIGHT, "jieba-tfidf", radius=18)
+    ran = run("compare", "--text", LEFT, RIGHT, "--radius", 18, "--recipe", "jieba-tfidf")
+    assert f"verdict     {found.verdict}" in ran.out
+    assert f"similarity  {found.similarity:.4f}\n" in ran.out
+    assert f"distance    {found.distance} of 64 bits (near-duplicate up to 18)\n" in ran.out
+    plain = json.loads(run("compare", "--text", LEFT, RIGHT, "--radius", 0, "--json").out)
+    assert (plain["radius"], plain["threshold"], plain["verdict"]) == (0, None, "contained")
+
+
+def test_chinese_is_counted_in_characters(run: Callable[..., Any], tmp_path: Path) -> None:
+    han = "图书馆早上九点开门，晚上六点关门，周末也对读者开放"
+    page = tmp_path / "compared.html"
+    options = ("--html", page, "--lang", "en")
+    ran = run("compare", "--text", han, f"通知：{han}，免费办证。", *options)
+    assert "longest     23 characters" in ran.out
+    assert "A 0-25, B 3-28: 23 characters, exact" in ran.out
+    shown = check_harmless(page.read_text("utf-8")).text()
+    assert "23 characters" in shown
+    assert "Shares are of characters." in shown
+    assert " words" not in shown
+    mixed = run("compare", "--text", f"{LEFT} {han}", f"{LEFT} {han} 好", "--json")
+    assert json.loads(mixed.out)["unit"] == "words and characters"
+
+
+def test_an_encoding(run: Callable[..., Any], tmp_path: Path) -> None:
+    han = "图书馆早上九点开门，晚上六点关门，周末也对读者开放。" * 3
+    for name, encoding in [("a.txt", "gb18030"), ("b.txt", "big5")]:
+        (tmp_path / name).write_text(han.replace("馆", "堂"), encoding, errors="ignore")
+    both = (tmp_path / "a.txt", tmp_path / "a.txt")
+    failed = run("compare", *both)
+    assert (failed.code, failed.out) == (1, "")
+    assert "looks like gb18030: use --encoding gb18030" in failed.err
+    assert "verdict     identical" in run("compare", *both, "--encoding", "gb18030").out
+    found = run("compare", *both, "--encoding", "auto")
+    assert "verdict     identical" in found.out
+    assert "gb18030" in found.err
+
+
+def test_files_of_records(run: Callable[..., Any], tmp_path: Path) -> None:
+    one, two, none = (tmp_path / name for name in ("one.jsonl", "two.csv", "none.json"))
+    (tmp_path / "b.txt").write_text(LEFT)
+    one.write_text(json.dumps({"id": 7, "text": LEFT}) + "\n")
+    two.write_text(f"id,text\n1,{LEFT}\n2,{RIGHT}\n")
+    none.write_text(json.dumps([{"body": LEFT}]))
+    ran = run("compare", one, tmp_path / "b.txt")
+    assert (ran.err, "verdict     identical" in ran.out) == ("", True)
+    for path, why in [(two, "has several records"), (none, "has no record with a text")]:
+        ran = run("compare", path, path)
+        note = f"note: {path}: {why}, so the file is read as one text, as it stands\n"
+        assert ran.err == f"neardup: {note}" * 2
+        assert "verdict     identical" in ran.out
+
+
 def test_one_from_standard_input(run: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(LEFT)
     ran = run("compare", tmp_path / "a.txt", "-", stdin=LEFT.encode())

@@ -18,6 +18,19 @@ def test_a_text(run: Callable[..., Any]) -> None:
     assert ran.out == f"{nd.explain(TEXT, nd.Recipe(bits=8))}\n"
 
 
+@pytest.mark.parametrize("bits", [1, 6, 17])
+def test_any_width(run: Callable[..., Any], bits: int) -> None:
+    ran = run("explain", "--text", TEXT, "--bits", bits)
+    assert ran.out == f"{nd.explain(TEXT, bits=bits)}\n"
+    assert f"fingerprint ({bits} bits): " in ran.out
+
+
+def test_an_encoding(run: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(TEXT, encoding="gb18030")
+    assert run("explain", path, "--encoding", "gb18030").out == f"{nd.explain(TEXT)}\n"
+
+
 def test_a_file_and_standard_input(run: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(TEXT, encoding="utf-8")

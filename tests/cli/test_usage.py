@@ -64,12 +64,15 @@ OPTIONS = {
         "--host --port --token-file --name --read-only --rate --max-body --max-batch --workers "
         "--queue -q --quiet",
     ),
-    "compare": ("A B", f"{RECIPE} {PASSAGES} --text --similarity --html --lang --json"),
+    "compare": (
+        "A B",
+        f"{RECIPE} {PASSAGES} --text --similarity --radius --encoding --html --lang --json",
+    ),
     "fingerprint": (
         "INPUT...",
         f"{RECIPE} {READING} {PRINTED} --as --no-mask -o --out --jsonl --no-guard --threads",
     ),
-    "explain": ("[FILE]", f"{RECIPE} --text --json"),
+    "explain": ("[FILE]", f"{RECIPE} --text --encoding --json"),
     "recipes": ("[NAME]", "--json"),
     "completion": ("bash|zsh|fish", ""),
     "index create": ("COLLECTION", f"{RECIPE} {PRINTED} --as --no-mask --no-text --search --runs"),
@@ -215,7 +218,7 @@ def place(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 JOB_ERRORS = [
-    ("in.jsonl -o o.jsonl --similarity 1.5", "similarity is 1.5; it must be a number above 0"),
+    ("in.jsonl -o o.jsonl --similarity 1.5", "value for --similarity: similarity is 1.5; it must"),
     ("in.jsonl -o o.jsonl --similarity nan", "similarity is nan"),
     ("in.jsonl -o o.jsonl --similarity 0.9 --radius 3", "similarity and radius exclude each other"),
     ("in.jsonl -o o.jsonl --radius -1", "radius is -1; it must be a whole number from 0 to 128"),
@@ -314,7 +317,21 @@ ERRORS = [
     ("1 compare a.txt bad.txt", "bad.txt:1: not UTF-8 (byte 0xff at offset 0)"),
     ("compare a.txt", "Missing argument 'B'"),
     ("compare - -", "standard input (-) can be read only once"),
-    ("compare a.txt a.txt --similarity 1.5", "'--similarity': 1.5 is out of range (0–1)"),
+    (
+        "compare a.txt a.txt --similarity 1.5",
+        "for --similarity: similarity is 1.5; it must be a nu",
+    ),
+    (
+        "compare a.txt a.txt --radius 129",
+        "for --radius: radius is 129; it must be a whole number fr",
+    ),
+    ("compare a.txt a.txt --radius 3 --similarity 1", "similarity and radius exclude each other"),
+    ("compare a.txt a.txt --encoding nope", "for --encoding: encoding is 'nope', which is unknown"),
+    (
+        "compare --text a b --encoding gbk",
+        "for --encoding: is for files of text, JSON, CSV or HTML",
+    ),
+    ("explain --text a --encoding gbk", "for --encoding: is for files of text, JSON, CSV or HTML"),
     ("compare a.txt a.txt --recipe nope", "nope"),
     ("compare a.txt a.txt --min-words 0", "'--min-words': 0 is out of range (1–1000)"),
     ("compare a.txt a.txt --min-chars 1001", "'--min-chars': 1001 is out of range (1–1000)"),
@@ -343,6 +360,8 @@ ERRORS = [
     ("fingerprint in.jsonl -o - --json", "would be mixed"),
     ("explain", "pass either a file (- for standard input) or --text T"),
     ("explain a.txt --text b", "pass either a file (- for standard input) or --text T"),
+    ("explain --text a --bits 0", "for --bits: bits is 0; it must be a whole number from 1 to 512"),
+    ("explain --text a --bits 65 --recipe lookup3", "but hash 'lookup3' gives only 64"),
     ("recipes defualt", "default"),
     ("serve --port 70000", "'--port': 70000 is out of range (0–65535)"),
     ("serve --workers 0", "'--workers': 0 is out of range (1–256)"),

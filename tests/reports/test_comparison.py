@@ -16,7 +16,7 @@ from helpers.html_page import check_harmless
 from neardup.copying.findings import Ignored
 from neardup.reports import comparison
 from neardup.reports.comparison import ComparisonReport, render_comparison
-from neardup.reports.page import LANGUAGES, Wording
+from neardup.reports.page import LANGUAGES, Sentence, Wording
 from neardup.text.comparison import Passage
 
 LEFT = "one two three four five six seven eight nine ten"
@@ -30,8 +30,7 @@ FOUND = ComparisonReport(
     similarity=0.9,
     distance=7,
     bits=128,
-    verdict="near-duplicate",
-    threshold=0.85,
+    verdict=[Sentence("verdict.near-duplicate.similarity", {"value": 0.85})],
 )
 
 

@@ -22,7 +22,7 @@ from neardup.reports.copying import CopyingReport, render_file, render_folder
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
 from neardup.reports.kinds import KindsReport, Member, SampleResponse, ShownKind, render_kinds
 from neardup.reports.marked_text import ShownRecord
-from neardup.reports.page import LANGUAGES
+from neardup.reports.page import LANGUAGES, Sentence
 from neardup.reports.views import ResponseView
 
 BAD = f"{NASTY}{BIDI}</style></script></title><!-- {{{{ 7*7 }}}} {{n}} %s {{0}}"
@@ -63,8 +63,7 @@ def compared(text: str, language: str) -> Pages:
         similarity=0.9,
         distance=7,
         bits=128,
-        verdict="near-duplicate",
-        threshold=0.85,
+        verdict=[Sentence("verdict.near-duplicate.similarity", {"value": 0.85})],
         ignored=([Ignored(0, 20, "template")], []),
     )
     return {"": "".join(render_comparison(found, language))}

@@ -89,17 +89,35 @@ def test_comparing_explaining_and_searching_answer_as_the_library(
         assert found["similarity"] == expected.similarity
         assert found["distance"] == expected.distance
         assert found["verdict"] == expected.verdict
+        assert found["container"] == {"left": "a", "right": "b", None: None}[expected.container]
+        assert (found["words_a"], found["words_b"]) == (expected.words_left, expected.words_right)
+        assert (found["unit"], found["threshold"], found["radius"]) == (expected.unit, 0.85, None)
         assert [list(x.values()) for x in found["passages"]] == [
             list(vars(x).values()) for x in expected.passages
         ]
-        explained = client.post("/v1/explain", params={"bits": 16}, json={"text": a}).json()
-        assert explained == nd.explain(a, demo.recipe.replace(bits=16)).to_dict()
+        for bits in (6, 16):
+            explained = client.post("/v1/explain", params={"bits": bits}, json={"text": a}).json()
+            assert explained == nd.explain(a, demo.recipe, bits=bits).to_dict()
         for by in ("cosine", "simhash"):
             hits = client.post("/v1/search", params={"by": by, "n": 4}, json={"text": a}).json()
             rows = demo.search(a, 4, by).to_pylist()
             assert hits["results"] == [
                 {name: row[name] for name in ("id", "score", "distance")} for row in rows
             ]
+
+
+def test_comparing_by_radius(demo: nd.Collection, client: httpx.Client) -> None:
+    pair = {"a": TEXTS[0], "b": f"{TEXTS[0]} and more"}
+    for radius in (0, 128):
+        found = client.post("/v1/compare", params={"radius": radius}, json=pair).json()
+        expected = nd.compare(pair["a"], pair["b"], demo.recipe, radius=radius)
+        assert (found["verdict"], found["radius"], found["threshold"]) == (
+            expected.verdict,
+            radius,
+            None,
+        )
+    both = client.post("/v1/compare", params={"radius": 3, "similarity": 0.9}, json=pair)
+    problem(both, 422, "similarity and radius exclude each other")
 
 
 def test_documents_can_be_compared_by_their_ids(client: httpx.Client) -> None:

@@ -16,7 +16,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 import neardup as nd
-from neardup.text.comparison import DEFAULT_SIMILARITY
+from neardup import _core
+from neardup.text.comparison import DEFAULT_SIMILARITY, unit_of
 from neardup.text.features import features
 from reference import fingerprint as reference
 
@@ -195,6 +196,99 @@ def test_verdicts(a: str, b: str, verdict: str) -> None:
     left, right = nd.fingerprint(a), nd.fingerprint(b)
     expected = None if left is None or right is None else nd.distance(left, right)
     assert found.distance == expected
+
+
+WORDS = [f"word{number}" for number in range(100)]
+OTHERS = [f"other{number}" for number in range(2000)]
+HAN = [chr(0x4E00 + number) for number in range(300)]
+OTHER_HAN = [chr(0x6000 + number) for number in range(6000)]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "verdict", "container"),
+    [
+        # Insertions: near-duplicate or not, the right text contains the left one.
+        ([*WORDS], [*WORDS[:50], *OTHERS[:20], *WORDS[50:]], "near-duplicate", "right"),
+        ([*WORDS], [*WORDS[:50], *OTHERS[:60], *WORDS[50:]], "contained", "right"),
+        ([*WORDS], [*OTHERS[:900], *WORDS, *OTHERS[900:]], "contained", "right"),
+        ([*WORDS[:20]], [*WORDS], "contained", "right"),
+        # A fifth of the contained text may differ, no more.
+        ([*WORDS[:80], *OTHERS[:20]], [*WORDS[:80], *OTHERS[20:200]], "contained", "right"),
+        ([*WORDS[:79], *OTHERS[:21]], [*WORDS[:79], *OTHERS[21:200]], "partly copied", None),
+        # As much of its own in both: neither contains the other.
+        ([*WORDS[:80], *OTHERS[:20]], [*WORDS[:80], *OTHERS[20:40]], "partly copied", None),
+        ([*WORDS[:80], *OTHERS[:20]], [*WORDS[:80], *OTHERS[20:59]], "partly copied", None),
+        ([*WORDS[:80], *OTHERS[:20]], [*WORDS[:80], *OTHERS[20:60]], "contained", "right"),
+        # A tenth of a text, or 20 words.
+        ([*WORDS[:10], *OTHERS[:90]], [*WORDS[:10], *OTHERS[90:900]], "partly copied", None),
+        ([*WORDS[:10], *OTHERS[:91]], [*WORDS[:10], *OTHERS[91:900]], "different", None),
+        ([*WORDS[:20], *OTHERS[:900]], [*WORDS[:20], *OTHERS[900:]], "partly copied", None),
+        ([*WORDS[:19], *OTHERS[:900]], [*WORDS[:19], *OTHERS[900:]], "different", None),
+        # The same words, however often: nothing is added.
+        ([*WORDS], [*WORDS, *WORDS], "near-duplicate", None),
+        ([*WORDS[:5]], [*WORDS], "different", None),
+    ],
+)
+def test_verdicts_by_coverage(
+    left: list[str], right: list[str], verdict: str, container: str | None
+) -> None:
+    a, b = " ".join(left), " ".join(right)
+    found = nd.compare(a, b)
+    assert (found.verdict, found.container) == (verdict, container)
+    assert (found.words_left, found.words_right, found.unit) == (len(left), len(right), "words")
+    swapped = {"left": "right", "right": "left", None: None}[container]
+    back = nd.compare(b, a)
+    assert (back.verdict, back.container) == (verdict, swapped)
+
+
+@pytest.mark.parametrize(
+    ("shared", "verdict"), [(39, "different"), (40, "partly copied"), (250, "partly copied")]
+)
+def test_chinese_verdicts_count_characters(shared: int, verdict: str) -> None:
+    left = "".join([*HAN[:shared], *OTHER_HAN[:3000]])
+    right = "".join([*HAN[:shared], *OTHER_HAN[3000:]])
+    found = nd.compare(left, right)
+    assert (found.verdict, found.unit, found.longest) == (verdict, "characters", shared)
+
+
+def test_a_radius_decides() -> None:
+    a, b = "one two three four five six", "one two three four five seven"
+    distance = nd.compare(a, b, "simhash").distance
+    assert distance
+    for radius, verdict in [(0, "different"), (distance - 1, "different"), (64, "near-duplicate")]:
+        found = nd.compare(a, b, "simhash", radius=radius)
+        assert (found.verdict, found.radius, found.threshold) == (verdict, radius, None)
+    assert nd.compare(a, b, "simhash", radius=distance).verdict == "near-duplicate"
+    # Without a fingerprint there is no distance.
+    assert nd.compare("?", "!", radius=128).verdict == "different"
+    with pytest.raises(ValueError, match="radius is 65; it must be a whole number from 0 to 64"):
+        nd.compare(a, b, "simhash", radius=65)
+    with pytest.raises(ValueError, match="similarity and radius exclude each other"):
+        nd.compare(a, b, similarity=0.85, radius=3)
+
+
+@pytest.mark.parametrize(
+    ("texts", "unit"),
+    [
+        (("", ""), "words"),
+        (("?!", "…"), "words"),
+        (("soup", "Straße, “naïve”, борщ, 안녕하세요, नमस्ते, مرحبا"), "words"),
+        (("soup of the day " * 3, "汤"), "words"),
+        (("汤" * 10, "soup of the day"), "words and characters"),
+        (("昨天 GDP 增长百分之五", "今天 2026 年的报告说得很清楚"), "characters"),
+        (("スープ", "สวัสดี"), "characters"),
+    ],
+)
+def test_what_words_are(texts: tuple[str, str], unit: str) -> None:
+    assert unit_of(*texts) == nd.compare(*texts).unit == unit
+
+
+def test_no_character_of_a_script_without_spaces_is_overlooked() -> None:
+    chars = [chr(code) for code in range(0x80, 0x110000) if not 0xD800 <= code < 0xE000]
+    starts, _, is_character = _core.units("\n".join(chars))
+    found = {chars[start // 2] for start in starts[is_character].tolist()}
+    assert len(found) > 90_000
+    assert {char for char in found if unit_of(char) != "characters"} == set()
 
 
 def test_the_threshold_decides() -> None:

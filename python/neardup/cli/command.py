@@ -396,6 +396,12 @@ def usage_message(error: click.UsageError) -> str:
     """Return one line: what is wrong, what was probably meant, and how to get help."""
     context = error.ctx
     path = context.command_path if context is not None else "neardup"
+    if isinstance(error, click.BadParameter) and not (error.param or error.param_hint):
+        # The layers below know a setting by the name of its argument: "similarity is 9.0; …".
+        name = f"--{error.message.partition(' is ')[0].replace('_', '-')}"
+        params = context.command.params if context is not None else ()
+        if any(name in each.opts for each in params):
+            error.param_hint = name
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
         params = context.command.params if context is not None else ()

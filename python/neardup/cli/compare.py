@@ -17,16 +17,18 @@ from neardup.cli.console import printable, terminal
 from neardup.cli.options import (
     PassageOptions,
     PrintOptions,
+    ReadingOptions,
     RecipeOptions,
     ReportOptions,
     check_stdin,
     check_stdout,
+    encoded_reading,
     read_text,
 )
 
 if TYPE_CHECKING:
     from neardup.copying.findings import Ignored
-    from neardup.text.comparison import Comparison, Passage
+    from neardup.text.comparison import Comparison, Passage, Unit
 
     # Ignored passages of the left text and of the right one.
     IgnoredSides = tuple[Sequence[Ignored], Sequence[Ignored]]
@@ -34,7 +36,13 @@ if TYPE_CHECKING:
 MAX_SHOWN_PASSAGES = 10
 EXCERPT_LENGTH = 72
 PAGE_SUFFIXES = (".html", ".htm")
-COLOURS = {"identical": "green", "near-duplicate": "yellow", "different": "red"}
+COLOURS = {
+    "identical": "green",
+    "near-duplicate": "yellow",
+    "contained": "yellow",
+    "partly copied": "yellow",
+    "different": "red",
+}
 
 
 @dataclass(frozen=True)
@@ -50,10 +58,15 @@ class CompareOptions:
         "--similarity",
         section=NEAR,
         metavar="S",
-        min=0.0,
-        max=1.0,
         daily=True,
         help="Cosine similarity from which texts are near-duplicates. [default: 0.85]",
+    )
+    radius: int | None = option(
+        "--radius",
+        section=NEAR,
+        metavar="K",
+        daily=True,
+        help="Instead of --similarity: fingerprints of near-duplicates differ in at most K bits.",
     )
     html: Path | None = option(
         "--html",
@@ -69,6 +82,7 @@ class CompareOptions:
     own=CompareOptions,
     recipe_options=RecipeOptions,
     passages=PassageOptions,
+    reading=only(ReadingOptions, "encoding"),
     page=only(ReportOptions, lang="Language of the page. [default: from the locale, or English]"),
     output=PrintOptions,
 )
@@ -78,12 +92,14 @@ def compare(
     own: CompareOptions,
     recipe_options: RecipeOptions,
     passages: PassageOptions,
+    reading: ReadingOptions,
     page: ReportOptions,
     output: PrintOptions,
 ) -> None:
     """Compare two texts.
 
-    Prints the verdict, the exact similarity (cosine, 0 to 1), the number of different bits of the
+    Prints the verdict (identical, near-duplicate, one contains the other, partly copied or
+    different), the exact similarity (cosine, 0 to 1), the number of different bits of the
     fingerprints, the share of the words of each text that are in shared passages, the longest
     passage, and the passages with their positions in A and B, exact or edited.
 
@@ -91,6 +107,7 @@ def compare(
     Examples:
       neardup compare a.txt b.docx
       neardup compare a.txt b.txt --html compared.html
+      neardup compare a.txt b.txt --radius 18 --recipe jieba-tfidf
       neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
     """
     from neardup.text import comparison
@@ -100,8 +117,13 @@ def compare(
     if own.html is not None or page.lang is not None:
         _check_page(own.html, () if own.text else (left, right), as_json=output.as_json)
     recipe = recipe_options.load()
-    texts = (left, right) if own.text else (read_text(left), read_text(right))
-    limit = comparison.DEFAULT_SIMILARITY if own.similarity is None else own.similarity
+    try:
+        comparison.check_thresholds(own.similarity, own.radius, recipe.bits)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    files = (*(() if own.text else (left, right)), *passages.template)
+    how = encoded_reading(reading.encoding, files)
+    texts = (left, right) if own.text else (read_text(left, how), read_text(right, how))
     sharing = {
         "min_words": comparison.DEFAULT_MIN_WORDS
         if passages.min_words is None
@@ -111,12 +133,14 @@ def compare(
         else passages.min_chars,
         "bridge": comparison.DEFAULT_BRIDGE if passages.bridge is None else passages.bridge,
     }
-    found = comparison.compare(texts[0], texts[1], recipe, similarity=limit, **sharing)
+    found = comparison.compare(
+        texts[0], texts[1], recipe, similarity=own.similarity, radius=own.radius, **sharing
+    )
     ignored: IgnoredSides = ((), ())
     if passages.template:
         from neardup.copying.rules import without_templates
 
-        templates = [read_text(path) for path in passages.template]
+        templates = [read_text(path, how) for path in passages.template]
         result = without_templates(found, texts[0], texts[1], templates, **sharing)
         found, ignored = result.comparison, (result.left, result.right)
     if own.html is not None:
@@ -150,22 +174,10 @@ def _write_page(
     """Write the page; return whether it went to standard output."""
     from neardup.files import writing
     from neardup.files.reading.formats import name_of
-    from neardup.reports.comparison import ComparisonReport, render_comparison
+    from neardup.reports.comparison import comparison_report, render_comparison
     from neardup.reports.page import language_of_locale
 
-    report = ComparisonReport(
-        names=(name_of(names[0]), name_of(names[1])),
-        texts=texts,
-        passages=found.passages,
-        coverage=(found.coverage_left, found.coverage_right),
-        similarity=None if math.isnan(found.similarity) else found.similarity,
-        distance=found.distance,
-        bits=found.recipe.bits,
-        verdict=found.verdict,
-        threshold=found.threshold,
-        ignored=ignored,
-        coarse=found.coarse,
-    )
+    report = comparison_report((name_of(names[0]), name_of(names[1])), texts, found, ignored)
     with writing.open_new(path) as file:
         for part in render_comparison(report, lang or language_of_locale()):
             file.write(part.encode())
@@ -178,10 +190,14 @@ def _as_dict(found: Comparison, left: str) -> dict[str, Any]:
         "bits": found.recipe.bits,
         "similarity": None if math.isnan(found.similarity) else found.similarity,
         "threshold": found.threshold,
+        "radius": found.radius,
         "verdict": found.verdict,
+        "container": found.container,
         "coverage": [found.coverage_left, found.coverage_right],
         "containment": [found.containment_left, found.containment_right],
         "longest": found.longest,
+        "words": [found.words_left, found.words_right],
+        "unit": found.unit,
         "coarse": found.coarse,
         "passages": [
             {
@@ -208,21 +224,32 @@ def _show(found: Comparison, left: str, page: Path | None) -> None:
     from rich.text import Text
 
     console = terminal()
-    name, _, verdict = lines[0].rpartition(" ")
-    console.print(Text.assemble(f"{name} ", (verdict, COLOURS[verdict])))
+    console.print(Text.assemble("verdict     ", (_verdict(found), COLOURS[found.verdict])))
     for line in lines[1:]:
         console.print(Text(line), soft_wrap=True)
 
 
+def _verdict(found: Comparison) -> str:
+    contains = {"left": "A contains B", "right": "B contains A", None: ""}[found.container]
+    if found.verdict == "contained":
+        return contains
+    if found.verdict == "near-duplicate" and contains:
+        return f"near-duplicate, {contains}"
+    return found.verdict
+
+
 def _lines(found: Comparison, left: str) -> list[str]:
+    similarity = "none" if math.isnan(found.similarity) else f"{found.similarity:.4f}"
+    distance = f"{found.distance} of {found.recipe.bits} bits"
+    if found.threshold is not None:
+        similarity += f" (near-duplicate from {found.threshold:g})"
+    else:
+        distance += f" (near-duplicate up to {found.radius})"
     if found.distance is None:
         distance = "none (a text has too few features for a fingerprint)"
-    else:
-        distance = f"{found.distance} of {found.recipe.bits} bits"
-    similarity = "none" if math.isnan(found.similarity) else f"{found.similarity:.4f}"
     lines = [
-        f"verdict     {found.verdict}",
-        f"similarity  {similarity} (near-duplicate from {found.threshold:g})",
+        f"verdict     {_verdict(found)}",
+        f"similarity  {similarity}",
         f"distance    {distance}",
         f"coverage    {found.coverage_left:.1%} of A, {found.coverage_right:.1%} of B",
     ]
@@ -236,19 +263,21 @@ def _lines(found: Comparison, left: str) -> list[str]:
         if len(shown) < len(found.passages)
         else ""
     )
-    lines.append(f"longest     {_words(found.longest)}")
+    lines.append(f"longest     {_length(found.longest, found.unit)}")
     lines.append(f"passages    {len(found.passages)} shared{capped}")
     for passage in shown:
         here = f"A {passage.left_start}-{passage.left_end}"
         there = f"B {passage.right_start}-{passage.right_end}"
         kind = "exact" if passage.exact else "edited"
         excerpt = _excerpt(left[passage.left_start : passage.left_end])
-        lines += [f"  {here}, {there}: {_words(passage.words)}, {kind}", f"    {excerpt}"]
+        length = _length(passage.words, found.unit)
+        lines += [f"  {here}, {there}: {length}, {kind}", f"    {excerpt}"]
     return lines
 
 
-def _words(count: int) -> str:
-    return f"{count} word" if count == 1 else f"{count:,} words"
+def _length(count: int, unit: Unit) -> str:
+    one = {"words": "word", "characters": "character", "words and characters": "word or character"}
+    return f"{count:,} {one[unit] if count == 1 else unit}"
 
 
 def _longest(passages: tuple[Passage, ...]) -> list[Passage]:

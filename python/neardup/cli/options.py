@@ -28,7 +28,7 @@ from neardup.cli.command import (
     argument,
     option,
 )
-from neardup.cli.console import reason
+from neardup.cli.console import Notes, reason
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -426,12 +426,35 @@ def _parse_size(name: str, size: str | None) -> int | None:
     return int(found[1]) << SIZE_SHIFTS[found[2].upper()]
 
 
-def read_text(path: str) -> str:
-    """Return the text of a file; if somebody passed a text instead, say how."""
+def encoded_reading(encoding: str | None, paths: Sequence[str]) -> Reading:
+    """Return how the texts of a command are read that has --encoding and no other such option."""
+    from neardup.files.reading.batch import Reading
+    from neardup.files.reading.inputs import check_options
+
+    try:
+        reading = Reading(encoding=encoding)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    try:
+        check_options(paths, reading)
+    except ValueError:
+        raise click.BadParameter(
+            "is for files of text, JSON, CSV or HTML, and none is given; leave it out",
+            param_hint="--encoding",
+        ) from None
+    return reading
+
+
+def read_text(path: str, reading: Reading | None = None, notes: Notes | None = None) -> str:
+    """Return the text of a file; if somebody passed a text instead, say how.
+
+    reading  of a command that has --encoding
+    notes    where notes go [default: printed]
+    """
     from neardup.files.reading import inputs
 
     try:
-        return inputs.read_text(path)
+        return inputs.read_text(path, reading, notes or Notes(quiet=False))
     except OSError as error:
         # A name with an extension and without spaces was meant as a file.
         is_name = " " not in path and PurePath(path).suffix

@@ -256,7 +256,7 @@ def _check_collection_options(
 def _read_query(file: str, reading: Reading, notes: console.Notes) -> str:
     """Return the text to search for; of a capture the first response."""
     if reading.viewing is None:
-        return read_text(file)
+        return read_text(file, notes=notes)
     problems = console.problems_of(reading)
     found: list[str] = []
     for batch in read_documents(expand_inputs([file], reading, notes), reading, problems):

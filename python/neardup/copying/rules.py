@@ -22,6 +22,7 @@ from neardup.text.comparison import (
     DEFAULT_DEADLINE,
     DEFAULT_MIN_CHARS,
     DEFAULT_MIN_WORDS,
+    judge,
     passage_options,
 )
 
@@ -234,8 +235,9 @@ def _sources(
 class WithoutTemplates:
     """A comparison of two texts in which templates do not count.
 
-    comparison   without passages that lie in a template on one side; coverage and longest passage
-                 are computed without them. Similarity, distance and containment do not change
+    comparison   without passages that lie in a template on one side; coverage, longest passage
+                 and verdict are those without them. Similarity, distance and containment do not
+                 change
     left, right  spans that do not count
     """
 
@@ -295,8 +297,10 @@ def without_templates(
         coverage_left=left,
         coverage_right=right,
         longest=max((passage.words for passage in passages), default=0),
+        words_left=len(counts[0]),
+        words_right=len(counts[1]),
     )
-    return WithoutTemplates(reduced, *spans)
+    return WithoutTemplates(judge(reduced, equal=a == b), *spans)
 
 
 def _any_between(starts: NDArray[np.int64], begin: int, end: int) -> bool:

@@ -5,15 +5,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from neardup.copying.findings import Ignored
 from neardup.reports.differences import PAGE_STEPS, Changes, EqualWords, WorkBudget, changes
 from neardup.reports.formatting import Piece, cosine, line_pieces, number
-from neardup.reports.marked_text import MarkedPart, MarkedSpan, WordCounter, split_marked_text
-from neardup.reports.page import PASSAGES_SCRIPT, Wording, render_page
-from neardup.text.comparison import Passage
+from neardup.reports.marked_text import (
+    MarkedPart,
+    MarkedSpan,
+    WordCounter,
+    replace_surrogates,
+    split_marked_text,
+)
+from neardup.reports.page import PASSAGES_SCRIPT, Sentence, Wording, render_page
+from neardup.text.comparison import Comparison, Passage, Unit, unit_of
 
 SHOWN_CHARACTERS = 3_000_000
 # Browsers become slow with more.
@@ -29,7 +36,7 @@ class ComparisonReport:
     coverage    share of the left text that is in the right, and the reverse
     similarity  exact cosine, if there is one
     distance, bits   of the fingerprints, if there are any
-    verdict, threshold   as `neardup.compare` gives them; None in a check
+    verdict     what `neardup.compare` says, in sentences; none in a check
     ignored     spans of each side that do not count
     equal       spans of equal words in the passages, as `Source.equal`, if known
     coarse      whether the search for passages reached its time limit
@@ -42,11 +49,47 @@ class ComparisonReport:
     similarity: float | None = None
     distance: int | None = None
     bits: int | None = None
-    verdict: str | None = None
-    threshold: float = 0.0
+    verdict: Sequence[Sentence] = ()
     ignored: tuple[Sequence[Ignored], Sequence[Ignored]] = ((), ())
     equal: Sequence[tuple[int, int, int, int]] = ()
     coarse: bool = False
+
+
+def comparison_report(
+    names: tuple[str, str],
+    texts: tuple[str, str],
+    found: Comparison,
+    ignored: tuple[Sequence[Ignored], Sequence[Ignored]] = ((), ()),
+) -> ComparisonReport:
+    """Return the report of a result of `neardup.compare`."""
+    return ComparisonReport(
+        names=names,
+        texts=texts,
+        passages=found.passages,
+        coverage=(found.coverage_left, found.coverage_right),
+        similarity=None if math.isnan(found.similarity) else found.similarity,
+        distance=found.distance,
+        bits=found.recipe.bits,
+        verdict=list(_verdict(found)),
+        ignored=ignored,
+        coarse=found.coarse,
+    )
+
+
+def _verdict(found: Comparison) -> Iterator[Sentence]:
+    contains = [Sentence(f"verdict.contains.{found.container}")] if found.container else []
+    by, value = (
+        ("distance", found.radius) if found.threshold is None else ("similarity", found.threshold)
+    )
+    limit = {"value": value}
+    if found.verdict == "identical":
+        yield Sentence("verdict.identical")
+    elif found.verdict == "near-duplicate":
+        yield Sentence(f"verdict.near-duplicate.{by}", limit)
+        yield from contains
+    else:
+        yield from contains or [Sentence(f"verdict.{found.verdict}")]
+        yield Sentence(f"verdict.far.{by if found.distance is not None else 'signal'}", limit)
 
 
 @dataclass(frozen=True)
@@ -87,12 +130,14 @@ class PassageRow:
 class PairView:
     """The view for the template.
 
+    unit     what lengths count
     shown    the passages that are shown, by their numbers
     grey     whether some text does not count
     """
 
     prefix: str
     verdict: str
+    unit: Unit
     figures: Sequence[Figure]
     columns: Sequence[Column]
     rows: Sequence[PassageRow]
@@ -128,8 +173,9 @@ def pair_view(
     edits = passage_changes(
         [x for _, x in passages], found.texts, found.equal, WorkBudget(PAGE_STEPS)
     )
+    unit = unit_of(*map(replace_surrogates, found.texts))
     columns = [
-        _column(found, at, passages, edits, words, prefix=prefix, most=most)
+        _column(found, at, passages, edits, words, unit, prefix=prefix, most=most)
         for at in range(len(SIDES))
     ]
     if found.coarse:
@@ -138,8 +184,9 @@ def pair_view(
         notes.append(words("note.no_passages"))
     return PairView(
         prefix,
-        words(f"verdict.{found.verdict}", value=found.threshold) if found.verdict else "",
-        list(_figures(found, passages, columns, words)),
+        words.sentence_gap.join(map(words.say, found.verdict)),
+        unit,
+        list(_figures(found, passages, columns, words, unit)),
         columns,
         _rows(found, passages, prefix),
         words("list.rows", shown=MAX_LISTED, n=len(passages)) if len(passages) > MAX_LISTED else "",
@@ -195,6 +242,7 @@ def _column(
     passages: Sequence[tuple[int, Passage]],
     edits: Sequence[Changes],
     words: Wording,
+    unit: Unit,
     *,
     prefix: str,
     most: int,
@@ -213,7 +261,7 @@ def _column(
                 # If passages overlap, the longest gives the colour and is hidden last.
                 rank=-passage.words,
                 link=f"#{prefix}{there}{n}",
-                title=words("jump.to", n=n, count=words("words", n=passage.words)),
+                title=words("jump.to", n=n, count=words(unit, n=passage.words)),
                 anchor=f"{prefix}{here}{n}",
                 equal=equal_share(passage, edited, measure.between(start, end)[0]),
                 changed=edited.on(at),
@@ -270,6 +318,7 @@ def _figures(
     passages: Sequence[tuple[int, Passage]],
     columns: Sequence[Column],
     words: Wording,
+    unit: Unit,
 ) -> Iterator[Figure]:
     none = words("figure.none")
     similarity = none if found.similarity is None else cosine(found.similarity)
@@ -284,7 +333,7 @@ def _figures(
         total = whole_of_share(weight, value)
         yield Figure(words(f"figure.{column.side}"), words.share(value), column.side, total)
     longest = max((passage.words for _, passage in passages), default=0)
-    yield Figure(words("figure.longest"), words("words", n=longest))
+    yield Figure(words("figure.longest"), words(unit, n=longest))
     yield Figure(words("figure.passages", n=len(passages)), number(len(passages)), "passages")
 
 

@@ -53,6 +53,7 @@ class Wording:
         check_language(language)
         self.language = language
         self.percent_sign = "%" if language == "zh" else " %"
+        self.sentence_gap = "" if language == "zh" else " "
         self._at = LANGUAGES.index(language)
         self._phrases = {**PHRASES, **more} if more else PHRASES
 

@@ -250,18 +250,50 @@ PHRASES: Phrases = {
     "figure.bits": ("{n:,} / {of:,}", "{n:,} / {of:,}"),
     "figure.none": ("none", "无"),
     "verdict.identical": ("The texts are identical.", "两篇文本完全相同。"),
-    "verdict.near-duplicate": (
+    "verdict.near-duplicate.similarity": (
         "The texts are near-duplicates: their similarity is at least {value:g}.",
         "两篇文本近似重复：相似度不低于 {value:g}。",
     ),
+    "verdict.near-duplicate.distance": (
+        "The texts are near-duplicates: their fingerprints differ in at most {value} bits.",
+        "两篇文本近似重复：指纹相差不超过 {value} 位。",
+    ),
+    "verdict.contains.left": (
+        "The left text contains the right one.",
+        "左侧文本包含右侧文本的内容。",
+    ),
+    "verdict.contains.right": (
+        "The right text contains the left one.",
+        "右侧文本包含左侧文本的内容。",
+    ),
+    "verdict.partly copied": (
+        "The texts are partly copied: they share passages.",
+        "两篇文本部分复制：有成段相同的内容。",
+    ),
     "verdict.different": (
-        "The texts are different: their similarity is below {value:g}. They may still share "
-        "passages.",
-        "两篇文本整体不同：相似度低于 {value:g}，但仍可能有重合段。",
+        "The texts are different: they share hardly any passage.",
+        "两篇文本不同：几乎没有成段相同的内容。",
+    ),
+    "verdict.far.similarity": ("Their similarity is below {value:g}.", "相似度低于 {value:g}。"),
+    "verdict.far.distance": (
+        "Their fingerprints differ in more than {value} bits.",
+        "指纹相差超过 {value} 位。",
+    ),
+    "verdict.far.signal": (
+        "One has too few words for a fingerprint.",
+        "有一篇字数太少，没有指纹。",
     ),
     "words": (("{n:,} word", "{n:,} words"), "{n:,} 字"),
-    "note.words": (
-        "Shares are of words; in scripts without spaces, such as Chinese, a character is a word.",
+    "characters": (("{n:,} character", "{n:,} characters"), "{n:,} 字"),
+    "words and characters": (
+        ("{n:,} word or character", "{n:,} words and characters"),
+        "{n:,} 字",
+    ),
+    "note.words": ("Shares are of words.", "比例按单词数计算。"),
+    "note.characters": ("Shares are of characters.", "比例按字数计算。"),
+    "note.words and characters": (
+        "Shares are of words and characters: where a script has no spaces, such as Chinese, each "
+        "character counts.",
         "比例按字数计算：中文一个字、外文一个单词各算一个。",
     ),
     "note.coarse": (
@@ -292,6 +324,8 @@ PHRASES: Phrases = {
     "list.title": ("List of passages", "重合段列表"),
     "list.number": ("No.", "编号"),
     "list.words": ("Words", "字数"),
+    "list.characters": ("Characters", "字数"),
+    "list.words and characters": ("Words and characters", "字数"),
     "list.kind": ("Kind", "类型"),
     "list.begins": ("Text", "文本"),
     "list.rows": (

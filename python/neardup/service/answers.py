@@ -24,6 +24,8 @@ from neardup.text.recipe import Recipe
 # The response of `explain` is many times as long as the text.
 MAX_EXPLAINED_CHARACTERS = 100_000
 MAX_EXPLAINED_FEATURES = 20_000
+# Sides of a comparison, as the API calls them.
+SIDES: dict[str | None, Literal["a", "b"] | None] = {"left": "a", "right": "b", None: None}
 # Similarities for which the clusters are cached.
 CACHED_SIMILARITIES = 8
 
@@ -87,16 +89,23 @@ def check_many(
 
 
 def compare(
-    service: Service, a: str, b: str, *, similarity: float = DEFAULT_SIMILARITY
+    service: Service,
+    a: str,
+    b: str,
+    *,
+    similarity: float | None = None,
+    radius: int | None = None,
 ) -> models.ComparedModel:
     """Compare two texts by the recipe of the collection."""
-    result = compare_texts(service, a, b, similarity=similarity)
+    result = compare_texts(service, a, b, similarity=similarity, radius=radius)
     comparison, (fingerprint_a, fingerprint_b) = result.comparison, result.hex_fingerprints
     return models.ComparedModel(
         distance=comparison.distance,
         similarity=comparison.similarity,
         verdict=comparison.verdict,
+        container=SIDES[comparison.container],
         threshold=comparison.threshold,
+        radius=comparison.radius,
         fingerprint_a=fingerprint_a,
         fingerprint_b=fingerprint_b,
         coverage_a=comparison.coverage_left,
@@ -104,17 +113,28 @@ def compare(
         containment_a=comparison.containment_left,
         containment_b=comparison.containment_right,
         longest=comparison.longest,
+        words_a=comparison.words_left,
+        words_b=comparison.words_right,
+        unit=comparison.unit,
         coarse=comparison.coarse,
         passages=[models.PassageModel(**vars(passage)) for passage in comparison.passages],
     )
 
 
 def compare_texts(
-    service: Service, a: str, b: str, *, similarity: float, deadline: float | None = None
+    service: Service,
+    a: str,
+    b: str,
+    *,
+    similarity: float | None = None,
+    radius: int | None = None,
+    deadline: float | None = None,
 ) -> TextComparison:
     """Compare two texts by the recipe of the collection; `deadline` is in seconds."""
     recipe = service.collection.recipe
-    comparison = compare_by_recipe(a, b, recipe, similarity=similarity, deadline=deadline)
+    comparison = compare_by_recipe(
+        a, b, recipe, similarity=similarity, radius=radius, deadline=deadline
+    )
     return TextComparison(comparison, (fingerprint(a, recipe), fingerprint(b, recipe)))
 
 
@@ -126,10 +146,7 @@ def explain(service: Service, text: str, *, bits: int | None = None) -> models.E
             f"the text has {len(text)} characters; "
             f"explain takes at most {MAX_EXPLAINED_CHARACTERS}",
         )
-    recipe = service.collection.recipe
-    if bits is not None and bits != recipe.bits:
-        recipe = recipe.replace(bits=bits)
-    explanation = explain_by_recipe(text, recipe)
+    explanation = explain_by_recipe(text, service.collection.recipe, bits=bits)
     if len(explanation.features) > MAX_EXPLAINED_FEATURES:
         # One character may normalize to many, each of them a feature.
         raise HTTPProblem(

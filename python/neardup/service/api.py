@@ -121,12 +121,14 @@ async def check(service: Service, query: Any, body: Any, path: dict[str, str]) -
 
 
 async def compare(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
-    return await service.run(_encode_result, _compare, service, body, query.similarity)
+    return await service.run(_encode_result, _compare, service, body, query)
 
 
-def _compare(service: Service, pair: models.PairModel, similarity: float) -> models.ComparedModel:
+def _compare(
+    service: Service, pair: models.PairModel, query: models.CompareQuery
+) -> models.ComparedModel:
     a, b = (_resolve_text(service, one) for one in (pair.a, pair.b))
-    return answers.compare(service, a, b, similarity=similarity)
+    return answers.compare(service, a, b, **msgspec.structs.asdict(query))
 
 
 def _resolve_text(service: Service, one: str | models.ReferenceModel) -> str:

@@ -98,14 +98,15 @@ class AddQuery(NearQuery, frozen=True):
 
 class CompareQuery(RequestModel, frozen=True):
     similarity: Annotated[
-        Annotated[float, Meta(ge=0, le=1)],
-        Meta(description="Minimum cosine similarity of near-duplicates."),
-    ] = 0.85
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(description="Minimum cosine similarity of near-duplicates [default: 0.85]."),
+    ] = None
+    radius: Radius = None
 
 
 class ExplainQuery(RequestModel, frozen=True):
     bits: Annotated[
-        Annotated[int, Meta(ge=8, le=512, multiple_of=8)] | None,
+        Annotated[int, Meta(ge=1, le=512)] | None,
         Meta(description="Width of the fingerprint in bits [default: that of the collection]."),
     ] = None
 
@@ -206,12 +207,18 @@ class PassageModel(ResponseModel, frozen=True):
 
 
 class ComparedModel(ResponseModel, frozen=True):
-    """The comparison of two texts."""
+    """The comparison of two texts.
+
+    `container` is the text that contains the other, also of near-duplicates. `unit` is what lengths
+    count. `threshold` is null for a comparison by radius.
+    """
 
     distance: int | None
     similarity: float
-    verdict: Literal["identical", "near-duplicate", "different"]
-    threshold: float
+    verdict: Literal["identical", "near-duplicate", "contained", "partly copied", "different"]
+    container: Literal["a", "b"] | None
+    threshold: float | None
+    radius: int | None
     fingerprint_a: str | None
     fingerprint_b: str | None
     coverage_a: float
@@ -219,6 +226,9 @@ class ComparedModel(ResponseModel, frozen=True):
     containment_a: float
     containment_b: float
     longest: int
+    words_a: int
+    words_b: int
+    unit: Literal["words", "characters", "words and characters"]
     coarse: bool
     passages: list[PassageModel]
 

@@ -1,4 +1,4 @@
-"""Comparison of two texts: exact cosine, distance, verdict, and the passages they share.
+"""Comparison of two texts: exact cosine, distance, the passages they share, and a verdict.
 
 Passages are counted in words; where a script has no spaces, a character counts as a word. Words are
 equal after NFKC normalization and case folding; punctuation, spaces and line breaks are ignored.
@@ -7,7 +7,8 @@ equal after NFKC normalization and case folding; punctuation, spaces and line br
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from neardup import _core
@@ -16,7 +17,9 @@ from neardup.text.features import TextLike, features
 from neardup.text.fingerprint import RecipeLike, fingerprint
 from neardup.text.recipe import Recipe, as_recipe
 
-Verdict = Literal["identical", "near-duplicate", "different"]
+Verdict = Literal["identical", "near-duplicate", "contained", "partly copied", "different"]
+Side = Literal["left", "right"]
+Unit = Literal["words", "characters", "words and characters"]
 
 # Measured in docs/default.md: finds lightly edited copies and hardly any unrelated texts.
 DEFAULT_SIMILARITY = 0.85
@@ -32,6 +35,24 @@ DEFAULT_DEADLINE = 10.0
 # unrelated passages.
 MAX_MIN_LENGTH = 1000
 MAX_BRIDGE = 16
+
+# The limits of verdicts, measured in docs/copying.md. A text is contained in another if passages
+# cover this share of it, and if the other has so many times as many words outside of passages.
+CONTAINED_COVERAGE = 0.8
+CONTAINER_OWN_WORDS = 2
+# Texts are partly copied if passages cover this share of either, or if one passage is so long.
+COPIED_COVERAGE = 0.1
+COPIED_LENGTH: dict[Unit, int] = {"words": 20, "characters": 40, "words and characters": 40}
+
+# From this share of characters of scripts without spaces on, nobody would count words, or of words,
+# nobody would count characters.
+ONE_UNIT = 0.9
+# All characters of scripts without spaces are among these; none is usual in Latin, Greek, Cyrillic,
+# Hebrew, Arabic, Indic or Korean text.
+_MAYBE_CHARACTERS = re.compile(
+    "[\u0e00-\u1cff\u2e80-\uabff\uf900-\ufaff\uff66-\uff9f\U00011000-\U0001efff"
+    "\U00020000-\U0003ffff]"
+)
 
 
 @dataclass(frozen=True)
@@ -77,17 +98,31 @@ class Shared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The similarity of two texts, and the passages they share.
+    """The similarity of two texts, the passages they share, and a verdict.
 
     distance    number of bits in which the fingerprints differ; None if a text has no signal
     similarity  exact cosine of the features, 0 to 1
-    verdict     "identical": equal texts; "near-duplicate": similarity at least `threshold`, and a
-                signal in both; "different"
+    verdict     the first that applies:
+                "identical"       the texts are equal
+                "near-duplicate"  similarity at least `threshold`, or distance at most `radius`,
+                                  and a signal in both: what jobs report as a near-duplicate
+                "contained"       passages cover at least four fifths of one text, and the other,
+                                  the `container`, has at least twice as many words besides
+                "partly copied"   passages cover at least a tenth of either text, or one has at
+                                  least 20 words (40 characters of a script without spaces)
+                "different"       none of these
+    container   the text that contains the other, "left" or "right", also of near-duplicates; None
+                if neither does
     passages    passages in both texts, word for word or slightly edited, in the order of the left
     coverage_left, coverage_right        share of a text's words that lie in a passage and are equal
     containment_left, containment_right  share of a text's n-grams (three words) that are in both
     longest     number of words of the longest passage
+    words_left, words_right              number of words of each text
+    unit        what these numbers count: "words"; "characters" for texts in a script without
+                spaces; "words and characters" for mixed ones
     coarse      True if the deadline passed: passages may be missing or cut short
+    threshold   the similarity from which texts are near-duplicates; None with a radius
+    radius      the distance up to which texts are near-duplicates; None with a similarity
     """
 
     distance: int | None
@@ -100,8 +135,13 @@ class Comparison:
     containment_right: float
     longest: int
     coarse: bool
-    threshold: float
+    threshold: float | None
     recipe: Recipe
+    radius: int | None
+    container: Side | None
+    words_left: int
+    words_right: int
+    unit: Unit
 
 
 def similarity(a: TextLike, b: TextLike, recipe: RecipeLike = None) -> float:
@@ -135,7 +175,8 @@ def compare(
     b: str,
     recipe: RecipeLike = None,
     *,
-    similarity: float = DEFAULT_SIMILARITY,
+    similarity: float | None = None,
+    radius: int | None = None,
     min_words: int = DEFAULT_MIN_WORDS,
     min_chars: int = DEFAULT_MIN_CHARS,
     bridge: int = DEFAULT_BRIDGE,
@@ -143,30 +184,21 @@ def compare(
 ) -> Comparison:
     """Compare two texts.
 
-    similarity  threshold: texts of at least this cosine are near-duplicates
+    similarity  threshold: texts of at least this cosine are near-duplicates [default: 0.85]
+    radius      instead of a similarity: texts whose fingerprints differ in at most so many bits
+                are near-duplicates
     min_words, min_chars, bridge, deadline  limits of passages, as for `neardup.shared`
     """
     _check_texts(a, b)
-    limits = "it must be a number from 0 to 1"
-    if not is_real(similarity):
-        raise TypeError(f"similarity is {similarity!r}; {limits}")
-    if not 0 <= as_float(similarity) <= 1:
-        raise ValueError(f"similarity is {similarity}; {limits}")
-    similarity = float(similarity)
-    options = passage_options(min_words, min_chars, bridge, deadline)
     recipe = as_recipe(recipe)
+    similarity, radius = check_thresholds(similarity, radius, recipe.bits)
+    options = passage_options(min_words, min_chars, bridge, deadline)
     left, right = fingerprint(a, recipe), fingerprint(b, recipe)
-    cosine = _cosine(a, b, recipe)
-    verdict: Verdict = "different"
-    if a == b:
-        verdict = "identical"
-    elif cosine >= similarity and left is not None and right is not None:
-        verdict = "near-duplicate"
     found = as_shared(_core.shared(a, b, options))
-    return Comparison(
+    comparison = Comparison(
         distance=None if left is None or right is None else (left ^ right).bit_count(),
-        similarity=cosine,
-        verdict=verdict,
+        similarity=_cosine(a, b, recipe),
+        verdict="different",
         passages=found.passages,
         coverage_left=found.coverage_left,
         coverage_right=found.coverage_right,
@@ -176,7 +208,88 @@ def compare(
         coarse=found.coarse,
         threshold=similarity,
         recipe=recipe,
+        radius=radius,
+        container=None,
+        words_left=found.words_left,
+        words_right=found.words_right,
+        unit=unit_of(a, b),
     )
+    return judge(comparison, equal=a == b)
+
+
+def judge(found: Comparison, *, equal: bool) -> Comparison:
+    """Return a comparison with the verdict of its figures; `equal` is whether the texts are."""
+    container = _container(found)
+    verdict: Verdict = "different"
+    if equal:
+        verdict = "identical"
+    elif _is_near(found):
+        verdict = "near-duplicate"
+    elif container is not None:
+        verdict = "contained"
+    elif (
+        max(found.coverage_left, found.coverage_right) >= COPIED_COVERAGE
+        or found.longest >= COPIED_LENGTH[found.unit]
+    ):
+        verdict = "partly copied"
+    return replace(found, verdict=verdict, container=container)
+
+
+def _is_near(found: Comparison) -> bool:
+    """Return whether similarity or distance reaches the threshold."""
+    if found.distance is None:
+        return False
+    if found.radius is not None:
+        return found.distance <= found.radius
+    return found.threshold is not None and found.similarity >= found.threshold
+
+
+def _container(found: Comparison) -> Side | None:
+    """Return the side that contains the other."""
+    left, right = found.coverage_left, found.coverage_right
+    # Words of each text outside of passages.
+    own_left, own_right = found.words_left * (1 - left), found.words_right * (1 - right)
+    # Less than a word would be rounding.
+    if left >= CONTAINED_COVERAGE and own_right >= max(CONTAINER_OWN_WORDS * own_left, 0.5):
+        return "right"
+    if right >= CONTAINED_COVERAGE and own_left >= max(CONTAINER_OWN_WORDS * own_right, 0.5):
+        return "left"
+    return None
+
+
+def check_thresholds(
+    similarity: object, radius: object, bits: int
+) -> tuple[float | None, int | None]:
+    """Check the thresholds of near-duplicates; return one of them, by default a similarity."""
+    if radius is not None:
+        if similarity is not None:
+            raise ValueError("similarity and radius exclude each other; give one of them")
+        return None, check_int("radius", radius, 0, bits)
+    if similarity is None:
+        return DEFAULT_SIMILARITY, None
+    limits = "it must be a number from 0 to 1"
+    if not is_real(similarity):
+        raise TypeError(f"similarity is {similarity!r}; {limits}")
+    if not 0 <= as_float(similarity) <= 1:
+        raise ValueError(f"similarity is {similarity}; {limits}")
+    return float(similarity), None
+
+
+def unit_of(*texts: str) -> Unit:
+    """Return what the words of texts are: words, characters of scripts without spaces, or both.
+
+    >>> unit_of("red lentil soup"), unit_of("一锅红扁豆汤，约 40 分钟"), unit_of("soup 汤")
+    ('words', 'characters', 'words and characters')
+    """
+    if not any(map(_MAYBE_CHARACTERS.search, texts)):
+        # Without NumPy, whose import takes longer than to compare two texts.
+        return "words"
+    is_character = [_core.units(text)[2] for text in texts]
+    characters = sum(int(each.sum()) for each in is_character)
+    total = sum(map(len, is_character))
+    if characters >= ONE_UNIT * total > 0:
+        return "characters"
+    return "words" if characters <= (1 - ONE_UNIT) * total else "words and characters"
 
 
 def shared(

@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from enum import Enum, auto
 
 from neardup.files.documents import whole_text
@@ -40,7 +41,7 @@ from neardup.files.reading.formats import (
     name_of,
     name_parts,
 )
-from neardup.files.reading.locations import Progress
+from neardup.files.reading.locations import Progress, is_named_pipe
 from neardup.files.reading.records import note_missing_ids
 from neardup.files.reading.streams import beginning
 from neardup.files.reading.text import read_plain_text
@@ -276,14 +277,35 @@ def read_batches(
         report(Unreadable(name_of(path), None, error.strerror or str(error)))
 
 
-def read_text(path: str) -> str:
-    """Return the text of one file, plain or a document; raise ValueError if it cannot be read."""
-    reading = Reading()
-    name = format_of(path, reading).name
-    if not is_document_format(name):
-        return read_plain_text(path)
+def read_text(path: str, reading: Reading | None = None, note: Note = ignore) -> str:
+    """Return the text of one file; raise ValueError if it cannot be read.
+
+    The file is plain text, a document, or has one record. If it has several, or none with a text,
+    the whole file is the text, and `note` receives a sentence.
+
+    reading  None for a command without --encoding, which advises iconv instead
+    """
+    how = reading or Reading()
+    format_ = format_of(path, how)
     problems: list[Unreadable] = []
-    found = whole_text(name, Task(path, reading, problems.append, ignore))
-    if found is None:
-        raise ValueError(str(problems[0]))
-    return found
+    task = Task(path, how, problems.append, note)
+    if is_document_format(format_.name):
+        found = whole_text(format_.name, task)
+        if found is None:
+            raise ValueError(str(problems[0]))
+        return found
+    # A pipe can be read only once.
+    if format_.family == TEXT and format_.name != TEXT and not is_named_pipe(path):
+        notes: list[str] = []
+        texts: list[str] = []
+        for batch in format_.read(replace(task, note=notes.append)):
+            texts += batch.texts[:2].to_pylist()
+            if len(texts) > 1:
+                break
+        if len(texts) == 1 and not problems:
+            for each in notes:
+                note(each)
+            return texts[0]
+        why = "has several records" if texts[1:] else "has no record with a text"
+        note(f"{name_of(path)}: {why}, so the file is read as one text, as it stands")
+    return read_plain_text(path, reading, note)

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from neardup.files.reading import batch as document
-from neardup.files.reading.batch import BOM, Batch, Reading, Task, Unreadable, make_batch
+from neardup.files.reading.batch import BOM, Batch, Note, Reading, Task, Unreadable, make_batch
 from neardup.files.reading.formats import STDIN, Family, Format, name_of, register, register_family
 from neardup.files.reading.streams import (
     NAME_THE_ENCODING,
@@ -96,18 +96,24 @@ def _lines(block: bytes, first: int, start: int, task: Task, encoding: str | Non
     return make_batch(ids, texts, spans, numbers, None)
 
 
-def read_plain_text(path: str) -> str:
-    """Return the text of one file; raise ValueError if it is not text."""
+def read_plain_text(path: str, reading: Reading | None, note: Note) -> str:
+    """Return the text of one file; raise ValueError if it is not text.
+
+    reading  None for a command without --encoding, which advises iconv instead
+    """
     problems: list[Unreadable] = []
     # Without Arrow, whose import takes longer than all else.
-    if (found := _whole(Task(path, Reading(), problems.append, lambda _: None))) is not None:
+    task = Task(path, reading or Reading(), problems.append, note)
+    if (found := _whole(task)) is not None:
         return found[0]
-    # Commands that read one text have no --encoding, so advise iconv.
-    file = "" if path == STDIN else f" {shlex.quote(name_of(path))}"
-    hint = re.sub(r"use --encoding (\S+)", rf"iconv -f \1 -t UTF-8{file}", problems[0].hint)
-    if hint == NAME_THE_ENCODING:
-        hint = f"make it UTF-8 with iconv -f ENCODING -t UTF-8{file}"
-    raise ValueError(str(problems[0]._replace(hint=hint)))
+    problem = problems[0]
+    if reading is None:
+        file = "" if path == STDIN else f" {shlex.quote(name_of(path))}"
+        hint = re.sub(r"use --encoding (\S+)", rf"iconv -f \1 -t UTF-8{file}", problem.hint)
+        if hint == NAME_THE_ENCODING:
+            hint = f"make it UTF-8 with iconv -f ENCODING -t UTF-8{file}"
+        problem = problem._replace(hint=hint)
+    raise ValueError(str(problem))
 
 
 register_family("text", Family(fallback="text"))

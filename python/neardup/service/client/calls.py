@@ -261,11 +261,16 @@ def documents(*, newest: bool, texts: bool) -> Call[list[models.DocumentModel]]:
 
 
 def compare(
-    a: str | dict[str, str], b: str | dict[str, str], similarity: float | None = None
+    a: str | dict[str, str],
+    b: str | dict[str, str],
+    similarity: float | None = None,
+    *,
+    radius: int | None = None,
 ) -> Call[models.ComparedModel]:
     """Compare two texts; {"id": …} instead of a text names a stored document."""
     body = msgspec.json.encode({"a": a, "b": b})
-    return Call("POST", "v1/compare", models.ComparedModel, {"similarity": similarity}, body)
+    query = {"similarity": similarity, "radius": radius}
+    return Call("POST", "v1/compare", models.ComparedModel, query, body)
 
 
 def explain(text: str, *, bits: int | None = None) -> Call[models.ExplainedModel]:

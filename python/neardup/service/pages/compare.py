@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup.reports.comparison import ComparisonReport, PairView, pair_view
+from neardup.reports.comparison import PairView, comparison_report, pair_view
 from neardup.reports.formatting import line_pieces, line_text
 from neardup.service import answers
 from neardup.service.answers import TextComparison
@@ -83,20 +83,8 @@ class TextPair:
         return Strip(bits, (codes[0], codes[1]), groups)
 
     def view(self, words: Wording, names: tuple[str, str]) -> PairView:
-        comparison = self.result.comparison
-        report = ComparisonReport(
-            names=names,
-            texts=(self.texts[0].text, self.texts[1].text),
-            passages=comparison.passages,
-            coverage=(comparison.coverage_left, comparison.coverage_right),
-            similarity=comparison.similarity,
-            distance=comparison.distance,
-            bits=comparison.recipe.bits,
-            verdict=comparison.verdict,
-            threshold=comparison.threshold,
-            coarse=comparison.coarse,
-        )
-        return pair_view(report, words)
+        texts = (self.texts[0].text, self.texts[1].text)
+        return pair_view(comparison_report(names, texts, self.result.comparison), words)
 
     def as_dict(self) -> dict[str, Any]:
         comparison, strip = self.result.comparison, self.strip()
@@ -109,9 +97,12 @@ class TextPair:
             "similarity": comparison.similarity,
             "threshold": comparison.threshold,
             "verdict": comparison.verdict,
+            "container": comparison.container,
             "coverage": [comparison.coverage_left, comparison.coverage_right],
             "containment": [comparison.containment_left, comparison.containment_right],
             "longest": comparison.longest,
+            "words": [comparison.words_left, comparison.words_right],
+            "unit": comparison.unit,
             "coarse": comparison.coarse,
             "passages": [vars(passage) for passage in comparison.passages],
         }
