@@ -432,7 +432,7 @@ def encoded_reading(encoding: str | None, paths: Sequence[str]) -> Reading:
     from neardup.files.reading.inputs import check_options
 
     try:
-        reading = Reading(encoding=encoding)
+        reading = Reading(encoding=encoding, keeps=False)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
     try:

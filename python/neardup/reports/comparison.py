@@ -274,7 +274,7 @@ def _column(
         SIDES[at],
         line_pieces(found.names[at]),
         words(f"side.{SIDES[at]}"),
-        words("fact.length", n=len(text)),
+        words(unit, n=measure.total),
         split_marked_text(text[:most], spans, found.ignored[at]),
         notes,
     )

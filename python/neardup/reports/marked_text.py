@@ -218,6 +218,11 @@ class WordCounter:
         self._starts, ends, _ = _core.units(replace_surrogates(text))
         self._characters = np.concatenate(([0], np.cumsum(ends - self._starts)))
 
+    @property
+    def total(self) -> int:
+        """Number of words of the text."""
+        return len(self._starts)
+
     def between(self, start: int, end: int) -> tuple[int, int]:
         """Return the number of words that begin between two places, and of their characters."""
         first, last = self._starts.searchsorted((start, end))
