@@ -217,8 +217,10 @@ OTHER_HAN = [chr(0x6000 + number) for number in range(6000)]
         ([*WORDS[:79], *OTHERS[:21]], [*WORDS[:79], *OTHERS[21:200]], "partly copied", None),
         # As much of its own in both: neither contains the other.
         ([*WORDS[:80], *OTHERS[:20]], [*WORDS[:80], *OTHERS[20:40]], "partly copied", None),
-        ([*WORDS[:80], *OTHERS[:20]], [*WORDS[:80], *OTHERS[20:59]], "partly copied", None),
-        ([*WORDS[:80], *OTHERS[:20]], [*WORDS[:80], *OTHERS[20:60]], "contained", "right"),
+        ([*WORDS[:80], *OTHERS[:20]], [*WORDS[:80], *OTHERS[20:99]], "partly copied", None),
+        ([*WORDS[:80], *OTHERS[:20]], [*WORDS[:80], *OTHERS[20:100]], "contained", "right"),
+        # A word less and another is no containment.
+        (["not", "fifty", *WORDS[:7]], ["five", *WORDS[:7]], "near-duplicate", None),
         # A tenth of a text, or 20 words.
         ([*WORDS[:10], *OTHERS[:90]], [*WORDS[:10], *OTHERS[90:900]], "partly copied", None),
         ([*WORDS[:10], *OTHERS[:91]], [*WORDS[:10], *OTHERS[91:900]], "different", None),

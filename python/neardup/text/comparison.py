@@ -39,7 +39,7 @@ MAX_BRIDGE = 16
 # The limits of verdicts, measured in docs/copying.md. A text is contained in another if passages
 # cover this share of it, and if the other has so many times as many words outside of passages.
 CONTAINED_COVERAGE = 0.8
-CONTAINER_OWN_WORDS = 2
+CONTAINER_OWN_WORDS = 4
 # Texts are partly copied if passages cover this share of either, or if one passage is so long.
 COPIED_COVERAGE = 0.1
 COPIED_LENGTH: dict[Unit, int] = {"words": 20, "characters": 40, "words and characters": 40}
@@ -107,7 +107,7 @@ class Comparison:
                 "near-duplicate"  similarity at least `threshold`, or distance at most `radius`,
                                   and a signal in both: what jobs report as a near-duplicate
                 "contained"       passages cover at least four fifths of one text, and the other,
-                                  the `container`, has at least twice as many words besides
+                                  the `container`, has at least four times as many words besides
                 "partly copied"   passages cover at least a tenth of either text, or one has at
                                   least 20 words (40 characters of a script without spaces)
                 "different"       none of these
