@@ -1,6 +1,7 @@
 //! `neardup._core`: converts between Python and the core, releases the GIL, and nothing else.
 
 mod buckets;
+mod differences;
 mod http;
 mod index;
 mod join;
@@ -16,6 +17,7 @@ mod threads;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 
+use neardup_core::differences::{Aspects, Distinguish};
 use neardup_core::near::SKETCH_BYTES;
 use neardup_core::{Feature, Idf, IdfSource, Made, Pipeline, Settings, Shares, Tokenizer, Weights};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -283,6 +285,23 @@ impl PyPipeline {
         ))
     }
 
+    /// Returns for pairs of rows how far they agree under the rule of this pipeline.
+    fn agreement<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyTexts>,
+        left: PyReadonlyArray1<'py, u32>,
+        right: PyReadonlyArray1<'py, u32>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let pairs = near::pairs_of(&left, &right)?;
+        let places = texts.get().places(py)?;
+        let reader = texts.get().reader(&places)?;
+        let found = interruptible(py, threads, |stop| self.0.agreement(&pairs, &|row| reader.get(row), stop))?;
+        reader.finish()?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
     /// Compares one text with each of a few others, on this thread.
     fn judge_one(
         &self,
@@ -296,6 +315,16 @@ impl PyPipeline {
         let (text, others): (&str, Vec<&str>) = (text.as_str(), others.iter().map(texts::Text::as_str).collect());
         let verdicts = py.detach(|| guard(|| self.0.judge_one(text, &others)))?;
         Ok(verdicts.iter().map(|verdict| (verdict.similarity, verdict.distance)).unzip())
+    }
+
+    /// Returns a pipeline that keeps texts apart that differ in these aspects.
+    fn distinguishing(
+        &self,
+        aspects: Vec<String>,
+        negation: &Bound<'_, differences::PyNegation>,
+    ) -> PyResult<PyPipeline> {
+        let aspects = Aspects::parse(&aspects).map_err(refuse)?;
+        Ok(PyPipeline(self.0.distinguishing(Distinguish::new(aspects, negation.get().0.clone()))))
     }
 
     fn document_frequencies<'py>(
@@ -430,6 +459,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyPipeline>()?;
     module.add_class::<PyTexts>()?;
     module.add_class::<index::PyIndex>()?;
+    differences::add_to(module)?;
     sketches::add_to(module)?;
     module.add("TWIN", neardup_core::near::TWIN)?;
     module.add_function(wrap_pyfunction!(stable_hash, module)?)?;

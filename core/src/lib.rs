@@ -30,6 +30,7 @@ mod bag;
 pub mod bench;
 mod chars;
 mod cosine;
+pub mod differences;
 mod error;
 mod hash;
 mod hashed_words;

@@ -1,14 +1,15 @@
 //! The pipeline of a recipe: text or features → fingerprint, sketch, cosine.
 
 use std::borrow::Cow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
 use crate::cosine::Vector;
+use crate::differences::{Distinguish, Marks};
 use crate::error::Error;
-use crate::hash::{TokenHash, token_key};
+use crate::hash::{TokenHash, keep_low, token_key};
 use crate::near::Sketch;
 use crate::normalize::Normalize;
 use crate::tokens::Tokenizer;
@@ -55,7 +56,8 @@ pub struct Feature {
 
 /// Turns texts into fingerprints. Threads share it; each call borrows a worker of its own.
 pub struct Pipeline {
-    settings: Settings,
+    settings: Arc<Settings>,
+    pub(crate) distinguish: Option<Distinguish>,
     workers: Mutex<Vec<Box<dyn AnyWorker>>>,
 }
 
@@ -90,6 +92,8 @@ pub(crate) struct Judged {
     pub(crate) value: Vec<u64>,
     /// Set for a text without features: identifies equal texts.
     pub(crate) alone: Option<Sketch>,
+    /// Set by a pipeline that distinguishes texts.
+    pub(crate) marks: Option<Marks>,
 }
 
 /// Texts that one task tokenises for the judge.
@@ -121,7 +125,13 @@ impl Pipeline {
         if settings.tokenizer.views().is_some() != matches!(settings.weights, Weights::Shares(_)) {
             return Err(Error::new("tokens \"http\" and weights \"shares\" go together; set both, or neither"));
         }
-        Ok(Pipeline { settings, workers: Mutex::default() })
+        Ok(Pipeline { settings: Arc::new(settings), distinguish: None, workers: Mutex::default() })
+    }
+
+    /// Returns this pipeline with a rule: its sketches, fingerprints and exact comparisons keep texts apart that differ
+    /// so. Distances of texts that do not differ stay as they are, and so does `similarity`.
+    pub fn distinguishing(&self, rule: Distinguish) -> Pipeline {
+        Pipeline { settings: self.settings.clone(), distinguish: Some(rule), workers: Mutex::default() }
     }
 
     /// Returns the number of 64-bit words in a fingerprint.
@@ -136,12 +146,30 @@ impl Pipeline {
 
     /// Writes the fingerprint of a text, unless `value` is empty, and its sketch; returns whether there is a signal.
     pub fn make_one(&self, text: &str, value: &mut [u64], sketch: Option<&mut Sketch>) -> bool {
-        self.with_worker(|worker| worker.make(&self.settings, text, value, sketch))
+        self.with_worker(|worker| self.make_with(worker, text, value, sketch))
+    }
+
+    fn make_with(
+        &self,
+        worker: &mut dyn AnyWorker,
+        text: &str,
+        value: &mut [u64],
+        sketch: Option<&mut Sketch>,
+    ) -> bool {
+        match (&self.distinguish, sketch) {
+            (None, sketch) => worker.make(&self.settings, text, value, sketch),
+            (Some(rule), mut sketch) => {
+                let signal = worker.make(&self.settings, text, value, sketch.as_deref_mut());
+                rule.mix(text, signal, value, sketch, worker.buffer());
+                keep_low(value, self.settings.bits);
+                signal
+            }
+        }
     }
 
     /// Calls `work` with a function that does what `make_one` does, on one worker for many texts.
     pub(crate) fn one_by_one<T>(&self, work: impl FnOnce(&mut Make<'_>) -> T) -> T {
-        self.with_worker(|worker| work(&mut |text, value, sketch| worker.make(&self.settings, text, value, sketch)))
+        self.with_worker(|worker| work(&mut |text, value, sketch| self.make_with(worker, text, value, sketch)))
     }
 
     /// Writes the fingerprints of many texts, `words()` words each, on the threads of the current rayon pool. A missing
@@ -177,7 +205,7 @@ impl Pipeline {
                 for (at, text) in texts.iter().enumerate() {
                     let value = if values.is_empty() { &mut [] } else { &mut values[at * words..(at + 1) * words] };
                     let sketch = sketches.get_mut(at);
-                    signal[at] = text.is_some_and(|text| worker.make(&self.settings, text, value, sketch));
+                    signal[at] = text.is_some_and(|text| self.make_with(worker, text, value, sketch));
                 }
             });
         });
@@ -219,7 +247,11 @@ impl Pipeline {
 
     /// Returns the features and the fingerprint of a text.
     pub(crate) fn judged_one(&self, text: &str) -> Judged {
-        self.with_worker(|worker| worker.judged(&self.settings, text))
+        self.with_worker(|worker| {
+            let mut judged = worker.judged(&self.settings, text);
+            judged.marks = self.distinguish.as_ref().map(|rule| rule.marks(text, worker.buffer()));
+            judged
+        })
     }
 
     /// Returns the features and fingerprints of many texts, on the threads of the current rayon pool. The result is

@@ -28,6 +28,8 @@ pub(crate) trait AnyWorker: Send {
     /// Writes the fingerprint of features; returns whether there is a signal.
     fn vote_features(&mut self, settings: &Settings, features: &[Feature], value: &mut [u64]) -> bool;
     fn judged(&mut self, settings: &Settings, text: &str) -> Judged;
+    /// Returns a buffer for a normalised text.
+    fn buffer(&mut self) -> &mut String;
     /// Returns the distinct tokens and their counts.
     fn counted(&mut self, settings: &Settings, text: &str) -> Vec<(String, u32)>;
     /// Returns the keys of the distinct tokens and their counts.
@@ -293,7 +295,11 @@ impl<const W: usize> AnyWorker for Worker<W> {
         self.release();
         let vector = Vector::new(features);
         let alone = (vector.norm == 0.0).then(|| without_signal(text));
-        Judged { vector, value, alone }
+        Judged { vector, value, alone, marks: None }
+    }
+
+    fn buffer(&mut self) -> &mut String {
+        &mut self.normalized
     }
 
     fn counted(&mut self, settings: &Settings, text: &str) -> Vec<(String, u32)> {

@@ -101,6 +101,18 @@ class Pipeline:
     ) -> tuple[NDArray[np.float64], NDArray[np.uint16]]:
         """Return the exact cosine and the distance of pairs of rows. Each text is tokenized once,
         and all of them are in memory at the same time."""
+    def agreement(
+        self,
+        texts: Texts,
+        left: NDArray[np.uint32],
+        right: NDArray[np.uint32],
+        threads: int | None,
+    ) -> NDArray[np.float64]:
+        """Return how far pairs of rows agree under `distinguishing`: 0 if they differ so; if order
+        counts, the share of words in the same order; else 1."""
+    def distinguishing(self, aspects: Sequence[str], negation: Negation) -> Pipeline:
+        """Return a pipeline whose sketches, fingerprints and verdicts keep texts apart that differ
+        in these aspects. Distances of texts that do not differ stay the same."""
     def judge_one(self, text: str, others: Sequence[str]) -> tuple[list[float], list[int]]:
         """Return the same for one text and each of a few others, on this thread."""
     def document_frequencies(
@@ -177,6 +189,30 @@ class Texts:
         files with True this range is a line of JSON with the text in `columns`, else the text."""
     def __len__(self) -> int: ...
     def get(self, row: int) -> str: ...
+
+class Negation:
+    """Words that negate, and what differs between texts."""
+
+    def __init__(
+        self,
+        *,
+        words: Sequence[str],
+        beginnings: Sequence[str],
+        endings: Sequence[str],
+        phrases: Sequence[str],
+        others: Sequence[str],
+    ) -> None: ...
+    def differences(
+        self,
+        texts: Texts,
+        left: NDArray[np.uint32],
+        right: NDArray[np.uint32],
+        threads: int | None,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+        """Return for pairs of rows the aspects in which they differ, as bits (numbers, negation,
+        symbols, order), and the number of words of the right text that the left one lacks."""
+    def tokens(self, text: str) -> tuple[list[str], list[str], list[str], list[str]]:
+        """Return the words, numbers, negations and symbols of a text."""
 
 class JsonLines:
     """The records of lines. A column is its bytes and the offsets of its values.

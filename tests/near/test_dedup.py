@@ -110,7 +110,7 @@ def test_texts_without_words_are_kept() -> None:
     found = nd.dedup(["", "", "…", "…", None, None, "ok", "ok", "Ok"])
     assert found.kept.tolist() == [0, 1, 2, 3, 4, 5, 6, 8]
     assert found.removed.to_pylist() == [
-        {"row": 7, "dup_of": 6, "distance": None, "similarity": 1.0}
+        {"row": 7, "dup_of": 6, "distance": None, "similarity": 1.0, "differs": "", "lost": 0}
     ]
 
 

@@ -11,6 +11,7 @@ use crate::pipeline::{Judged, Pipeline};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// The exact cosine of their features. Where one has none: 1 if they are equal and hold a letter or digit, else 0.
+    /// With a rule of the pipeline: 0 if they differ so, and at most the share of words in the same order.
     pub similarity: f64,
     /// Bits in which their fingerprints differ.
     pub distance: u16,
@@ -18,12 +19,15 @@ pub struct Verdict {
 
 impl Judged {
     pub(super) fn similarity(&self, other: &Judged) -> f64 {
-        let cosine = self.vector.cosine(&other.vector);
-        if !cosine.is_nan() {
-            return cosine;
+        let mut similarity = self.vector.cosine(&other.vector);
+        if similarity.is_nan() {
+            let both = self.alone.zip(other.alone);
+            similarity = f64::from(both.is_some_and(|(left, right)| left == right && super::digest(&left) != 0));
         }
-        let both = self.alone.zip(other.alone);
-        f64::from(both.is_some_and(|(left, right)| left == right && super::digest(&left) != 0))
+        match (&self.marks, &other.marks) {
+            (Some(left), Some(right)) if similarity > 0.0 => similarity.min(left.agreement(right)),
+            _ => similarity,
+        }
     }
 
     pub(super) fn verdict(&self, other: &Judged) -> Verdict {
@@ -51,6 +55,18 @@ impl Pipeline {
         // Every row of a pair is in `rows`.
         let of = |row: u32| &judged[rows.partition_point(|&other| other < row)];
         pairs.par_iter().with_min_len(64).map(|&(left, right)| of(left).verdict(of(right))).collect()
+    }
+
+    /// Returns how far pairs of rows agree under the rule of this pipeline: 0 if they differ so, at most the share of
+    /// words in the same order if order counts, else 1. As `judge` does it.
+    pub fn agreement(&self, pairs: &[(u32, u32)], text: TextOf<'_, '_>, stop: &AtomicBool) -> Vec<f64> {
+        match &self.distinguish {
+            None => vec![1.0; pairs.len()],
+            Some(rule) => {
+                let read = |text: &str, buffer: &mut String| rule.marks(text, buffer);
+                crate::differences::compare(pairs, text, stop, read, |left, right| left.agreement(right))
+            }
+        }
     }
 
     /// Compares one text with each of some others, on this thread.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from neardup import _core
 from neardup._util.arrow import as_column, string_buffers
+from neardup.text.differences import ASPECTS, aspect_names, negation_words
 from neardup.text.fingerprint import Fingerprints, fingerprint, fingerprints
 from neardup.text.recipe import Recipe
 
@@ -150,6 +151,39 @@ class Judge:
         elif callable(self.corpus.recipe.hash):
             distance[:] = self._python_distances(left, right)
         return Verdicts(similarity, distance)
+
+    def differences(
+        self, left: NDArray[np.integer], right: NDArray[np.integer]
+    ) -> tuple[pa.Array, pa.Array]:
+        """Return for pairs of rows the names of the aspects in which they differ, and the number of
+        words of the right text that the left one lacks."""
+        import numpy as np
+        import pyarrow as pa
+
+        differs, lost = np.empty(len(left), np.uint8), np.empty(len(left), np.int64)
+        negation = negation_words()
+        for start in range(0, len(left), BATCH_PAIRS):
+            part = slice(start, start + BATCH_PAIRS)
+            one, two = (side[part].astype(np.uint32, copy=False) for side in (left, right))
+            differs[part], lost[part] = negation.differences(
+                self.corpus.texts, one, two, self.threads
+            )
+        names = pa.array([aspect_names(bits) for bits in range(1 << len(ASPECTS))])
+        return names.take(pa.array(differs)), pa.array(lost)
+
+    def agreement(
+        self, left: NDArray[np.integer], right: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """Return how far pairs agree under the recipe's `distinguishing`: 0 if they differ so; with
+        "order" the share of words in the same order; else 1."""
+        import numpy as np
+
+        pipeline, agreement = self.corpus.recipe.pipeline, np.empty(len(left))
+        for start in range(0, len(left), BATCH_PAIRS):
+            part = slice(start, start + BATCH_PAIRS)
+            one, two = (side[part].astype(np.uint32, copy=False) for side in (left, right))
+            agreement[part] = pipeline.agreement(self.corpus.texts, one, two, self.threads)
+        return agreement
 
     def distances(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> Rows:
         """Return the distances of pairs of rows of a corpus that has fingerprints."""

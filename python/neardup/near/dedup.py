@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from neardup.near.join import LocalEngine
 from neardup.near.keep import Keep
 from neardup.near.matches import removed_rows
 from neardup.near.question import Linkage, Question, check_linkage, check_question
+from neardup.text.differences import Aspect
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import as_recipe
 
@@ -35,12 +36,15 @@ class Deduplication:
 
     kept        rows to keep, ascending
     removed     a table: row, dup_of (the row kept in its place), distance (null without a
-                fingerprint), similarity (exact cosine with the row kept)
+                fingerprint), similarity (exact cosine with the row kept), differs (what the cosine
+                does not see: "numbers", "negation", "symbols", "order", joined by commas), lost
+                (number of words of the row that the one kept lacks)
     clusters    for each row the row kept of its cluster; a row that is alone has its own number
     recall      estimated share of pairs found, of those just above the similarity threshold; None
                 if no such pair was found, and with a radius
     similarity  the threshold, or None
     radius      the radius, or None
+    distinguish the aspects in which near-duplicates must not differ
     links       all pairs, with `dedup(…, pairs=True)`; `at` and `pairs` need them
     """
 
@@ -50,6 +54,7 @@ class Deduplication:
     recall: float | None
     similarity: float | None = None
     radius: int | None = None
+    distinguish: tuple[Aspect, ...] = ()
     links: PairGraph | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -110,7 +115,9 @@ class Deduplication:
                 f"the pairs were found by {used}, so at takes no {passed}; "
                 f"run dedup with {passed}={similarity if radius is None else radius}"
             )
-        question = check_question(similarity, radius, run.recall, bits=links.recipe.bits)
+        question = check_question(
+            similarity, radius, run.recall, bits=links.recipe.bits, distinguish=run.distinguish
+        )
         if question.similarity is not None and question.similarity < (run.similarity or 0):
             raise ValueError(
                 f"similarity is {similarity}; pairs were found from {run.similarity} on, "
@@ -143,6 +150,7 @@ def dedup(
     keys: Any = None,
     threads: int | None = None,
     pairs: bool = False,
+    distinguish: str | Iterable[str] | None = None,
 ) -> Deduplication:
     """Find near-duplicates among texts and decide which to keep.
 
@@ -163,19 +171,25 @@ def dedup(
     threads     cores to use [default: all]
     pairs       keep all pairs, for `pairs` and `at` of the result: 18 bytes each, and the texts
                 stay in memory. The number of pairs grows with the square of the texts in a cluster
+    distinguish aspects in which near-duplicates must not differ, whatever their cosine: "numbers",
+                "negation", "symbols", "order", several as a list or joined by commas. With "order"
+                the similarity is at most the share of words in the same order
 
     A text with too few words for a fingerprint is removed only if it equals another; a text without
     a letter or digit, never.
 
     >>> found = dedup(["the cat sat on the mat", "The cat sat on the mat!", "we all scream"])
     >>> found.kept.tolist(), found.removed.to_pylist()
-    ([0, 2], [{'row': 1, 'dup_of': 0, 'distance': 0, 'similarity': 1.0}])
+    ([0, 2], [{'row': 1, 'dup_of': 0, 'distance': 0, 'similarity': 1.0, 'differs': '', 'lost': 0}])
+    >>> dedup(["take 5 mg of it", "take 50 mg of it"], 0.5, distinguish="numbers").kept.tolist()
+    [0, 1]
     """
     policy = Keep.parse(keep)
     check_threads(threads)
     check_linkage(linkage)
     chosen = as_recipe(recipe)
-    question = check_question(similarity, radius, recall, bits=chosen.bits)
+    question = check_question(similarity, radius, recall, bits=chosen.bits, distinguish=distinguish)
+    chosen = chosen.distinguishing(question.distinguish)
     column = string_column(texts)
     corpus = memory_corpus(column, chosen, question, threads=threads)
     order = policy.order(corpus.lengths, _key_array(keys, policy, len(column)))
@@ -207,8 +221,16 @@ def _deduplication(
     import numpy as np
 
     kept = np.flatnonzero(found.labels == np.arange(len(found.labels)))
-    removed, thresholds = removed_rows(found, judge), (question.similarity, question.radius)
-    return Deduplication(kept, removed, found.labels, recall, *thresholds, links)
+    return Deduplication(
+        kept,
+        removed_rows(found, judge),
+        found.labels,
+        recall,
+        question.similarity,
+        question.radius,
+        question.distinguish,
+        links,
+    )
 
 
 def _key_array(keys: Any, policy: Keep, rows: int) -> Any:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from neardup import _core
 from neardup._util.arrow import array_values, string_buffers
-from neardup.near.clusters import clusters
+from neardup.near.clusters import clusters, gather_pairs, link_rows
 from neardup.near.corpus import Stage, Tick, Verdicts
 from neardup.near.matches import Clusters, Matches, Pairs, follow_twins
 from neardup.near.pairs import pairs, pairs_plan
 from neardup.near.question import Linkage, Question
+from neardup.text.comparison import DEFAULT_SIMILARITY
 from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
@@ -249,7 +250,11 @@ class SketchJoin(Matches):
 
 
 class RadiusJoin(Matches):
-    """Pairs whose fingerprints differ in at most `radius` bits; arguments as for `SketchJoin`."""
+    """Pairs whose fingerprints differ in at most `radius` bits; arguments as for `SketchJoin`.
+
+    To distinguish texts by order, the share of words in the same order must reach
+    DEFAULT_SIMILARITY: a radius is no share.
+    """
 
     def __init__(
         self,
@@ -272,9 +277,14 @@ class RadiusJoin(Matches):
         self._order = np.arange(rows) if order is None else order
         self._values = corpus.values if order is None else corpus.values[order]
         self._signal = corpus.signal if order is None else corpus.signal[order]
-        # For each place the first place with an equal fingerprint, or an equal text.
-        self._twin_places = clusters(self._fingerprints(), 0, threads=threads)
-        self._link_equal_texts()
+        # For each place the first place with an equal fingerprint, or an equal text. Equal
+        # fingerprints say nothing of the order of words.
+        if "order" in question.distinguish:
+            self._twin_places = np.arange(rows)
+            self._link_equal_texts(self._twin_places)
+        else:
+            self._twin_places = clusters(self._fingerprints(), 0, threads=threads)
+            self._link_equal_texts(np.flatnonzero(~self._signal))
         self.twins = np.empty(rows, dtype=np.int64)
         self.twins[self._order] = self._order[self._twin_places]
         self.plan = {}
@@ -282,12 +292,10 @@ class RadiusJoin(Matches):
     def _fingerprints(self) -> Fingerprints:
         return Fingerprints(self._values, self._signal, self.corpus.recipe)
 
-    def _link_equal_texts(self) -> None:
-        """Find the twins of texts without a signal, by the digests in their sketches."""
-        import numpy as np
+    def _link_equal_texts(self, places: Rows) -> None:
+        """Find the twins of the texts at these places by the digests in their sketches."""
         import pyarrow as pa
 
-        places = np.flatnonzero(~self._signal)
         first_place: dict[bytes, int] = {}
         for start in range(0, len(places), DIGEST_BATCH_ROWS):
             part = places[start : start + DIGEST_BATCH_ROWS].tolist()
@@ -322,6 +330,9 @@ class RadiusJoin(Matches):
             if self.reference_rows:
                 across = (left < self.reference_rows) != (right < self.reference_rows)
                 left, right, distance = left[across], right[across], distance[across]
+            if self.question.distinguish:
+                agree = self.judge.agreement(left, right) >= DEFAULT_SIMILARITY
+                left, right, distance = left[agree], right[agree], distance[agree]
             self.counts.add(distance, None)
             if self.sample is not None:
                 self.sample.take(left, right, distance, None)
@@ -333,6 +344,8 @@ class RadiusJoin(Matches):
 
         radius, recall = self.question.radius, self.question.recall
         assert radius is not None  # noqa: S101
+        if self.question.distinguish:
+            return self._verified_clusters(linkage)
         self._stage("comparing", None, "pairs")
         self.plan = asdict(pairs_plan(self._fingerprints(), radius, recall))
         places = clusters(
@@ -343,6 +356,16 @@ class RadiusJoin(Matches):
         labels = np.empty(len(places), dtype=np.int64)
         labels[self._order] = self._order[places]
         return self._with_distances(labels)
+
+    def _verified_clusters(self, linkage: Linkage) -> Clusters:
+        """Link the pairs that agree in the distinguished aspects."""
+        import numpy as np
+
+        found = gather_pairs(self.pairs(), judged=False)
+        count = len(self.twins)
+        linked = link_rows(found.left, found.right, count, linkage, self._order)
+        unknown = np.full(count, np.nan), np.zeros(count, dtype=np.int64)
+        return self._with_distances(follow_twins(self.twins, linked.labels, *unknown).labels)
 
     def _with_distances(self, labels: Rows) -> Clusters:
         """Return these clusters with distances to the representatives; update the counts."""

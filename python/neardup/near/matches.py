@@ -123,7 +123,8 @@ def follow_twins(
 
 def removed_rows(clusters: Clusters, judge: Judge) -> pa.Table:
     """Return a table of the rows that are not kept: row, dup_of (the row kept in its place),
-    distance (null without a fingerprint), similarity.
+    distance (null without a fingerprint), similarity, differs (the aspects in which the row differs
+    from the one kept), lost (the number of its words that the one kept lacks).
 
     The judge computes the similarities that the join has not computed.
     """
@@ -139,12 +140,16 @@ def removed_rows(clusters: Clusters, judge: Judge) -> pa.Table:
     similarity[unknown], distance[unknown] = judge.verdicts(kept[unknown], rows[unknown])
     # A label beyond the rows is a document of a collection; it has a signal if its duplicate has.
     others = np.where(kept < len(signal), kept, rows)
+    # The judge has no text of a document of a collection.
+    differs, lost = judge.differences(others, rows)
     return pa.table(
         {
             "row": number_array(rows),
             "dup_of": number_array(kept),
             "distance": number_array(distance, ~(signal[rows] & signal[others])),
             "similarity": number_array(similarity),
+            "differs": differs,
+            "lost": lost,
         }
     )
 

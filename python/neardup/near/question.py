@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from neardup._util.numbers import check_fraction, check_int
 from neardup.text.comparison import DEFAULT_SIMILARITY
+from neardup.text.differences import Aspect, check_distinguish
 
 # How pairs become clusters: chains of pairs, or each row directly near its representative.
 Linkage = Literal["connected", "star"]
@@ -21,25 +23,34 @@ class Question:
     similarity  minimum exact cosine; None for a question by radius
     radius      maximum number of bits in which fingerprints differ; None for one by similarity
     recall      share of pairs to find, of those at the similarity threshold, or within the radius
+    distinguish aspects in which near-duplicates must not differ; the recipe of a search is
+                `recipe.distinguishing(question.distinguish)`
     """
 
     similarity: float | None
     radius: int | None
     recall: float
+    distinguish: tuple[Aspect, ...] = ()
 
 
 def check_question(
-    similarity: float | None, radius: int | None, recall: float | None, *, bits: int
+    similarity: float | None,
+    radius: int | None,
+    recall: float | None,
+    *,
+    bits: int,
+    distinguish: str | Iterable[str] | None = None,
 ) -> Question:
     """Check a user's thresholds and return the question; `bits` is the width of fingerprints."""
+    aspects = check_distinguish(distinguish)
     if similarity is not None and radius is not None:
         raise ValueError("similarity and radius exclude each other; give one of them")
     if radius is not None:
         recall = check_fraction("recall", 1.0 if recall is None else recall)
-        return Question(None, check_int("radius", radius, 0, bits), recall)
+        return Question(None, check_int("radius", radius, 0, bits), recall, aspects)
     cosine = check_fraction("similarity", DEFAULT_SIMILARITY if similarity is None else similarity)
     recall = check_fraction("recall", DEFAULT_RECALL if recall is None else recall)
-    return Question(cosine, None, recall)
+    return Question(cosine, None, recall, aspects)
 
 
 def check_linkage(linkage: object) -> None:

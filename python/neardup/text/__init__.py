@@ -9,6 +9,7 @@ compared. Its `pipeline` is the Rust object that runs these settings. In reading
     features     weighted tokens, of a text or passed by the caller
     fingerprint  SimHash of one text or of many (`Fingerprints`), and Hamming distances
     comparison   two texts: exact cosine, verdict, shared passages
+    differences  two texts of the same words: numbers, negation, symbols, order, lost words
     explain      the votes behind a fingerprint, as a table to read
 
 A text has a signal if it has at least `min_features` features; without one it has no fingerprint.
@@ -17,6 +18,7 @@ A text has a signal if it has at least `min_features` features; without one it h
 
 __all__ = [
     "comparison",
+    "differences",
     "explain",
     "features",
     "fingerprint",

@@ -18,6 +18,7 @@ from neardup._util.lazy import FORK_LOCK, lazy
 from neardup._util.numbers import as_float, check_int, check_threads, is_real
 from neardup._util.settings_file import read_settings
 from neardup._util.strings import check_unicode, json_digest
+from neardup.text.differences import Aspect, negation_words
 from neardup.text.presets import HTTP_VIEWS, PRESETS
 from neardup.text.views import Viewing, ViewWeights, check_masks
 from neardup.text.vocabulary import Idf, Stopwords
@@ -224,12 +225,27 @@ class Recipe:
             parts.append(f"{field.name}={_identity_part(value)}")
         return " ".join(parts)
 
+    def distinguishing(self, aspects: tuple[Aspect, ...]) -> Self:
+        """Return this recipe with a pipeline whose sketches, fingerprints and verdicts keep texts
+        apart that differ in these aspects.
+
+        It has the same settings and identity. Its similarity is 0 for texts that differ so; with
+        "order" it is at most the share of words in the same order.
+        """
+        if not aspects:
+            return self
+        recipe = dataclasses.replace(self)
+        object.__setattr__(recipe, "_aspects", aspects)
+        return recipe
+
     @lazy
     def pipeline(self) -> _core.Pipeline:
         """The Rust pipeline with these settings; built on first use."""
         # The core takes locks while it loads jieba's dictionary.
         with FORK_LOCK:
-            return self._build_pipeline()
+            aspects: tuple[Aspect, ...] = vars(self).get("_aspects", ())
+            plain = self._build_pipeline()
+            return plain.distinguishing(aspects, negation_words()) if aspects else plain
 
     def _build_pipeline(self) -> _core.Pipeline:
         stopwords = cast(Stopwords | None, self.stopwords)

@@ -1,0 +1,72 @@
+//! Words that negate, by language; the lists come from the caller.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::normalize::Normalize;
+
+/// Lists of words that negate.
+#[derive(Clone, Debug)]
+pub struct Negation {
+    words: HashSet<String>,
+    beginnings: Vec<String>,
+    endings: Vec<String>,
+    /// Phrases of scripts without spaces by their first character, longest first, and whether each negates.
+    phrases: HashMap<char, Vec<(String, bool)>>,
+    /// First bytes and lengths of words: most words are ruled out without hashing them.
+    firsts: [bool; 256],
+    longest: usize,
+}
+
+impl Negation {
+    /// Makes the lists.
+    ///
+    /// words       whole words of scripts with spaces
+    /// beginnings  of words, such as n' in French
+    /// endings     of words, such as n't
+    /// phrases     of scripts without spaces, wherever they stand
+    /// others      phrases that hold one of `phrases` and do not negate
+    pub fn new(
+        words: &[String],
+        beginnings: &[String],
+        endings: &[String],
+        phrases: &[String],
+        others: &[String],
+    ) -> Negation {
+        let mut buffer = String::new();
+        let mut fold = |word: &String| Normalize::NfkcCasefold.apply(word, &mut buffer).to_owned();
+        let words: HashSet<String> = words.iter().map(&mut fold).filter(|word| !word.is_empty()).collect();
+        let mut parts =
+            |list: &[String]| list.iter().map(&mut fold).filter(|part| !part.is_empty()).collect::<Vec<String>>();
+        let (beginnings, endings) = (parts(beginnings), parts(endings));
+        let mut by_first: HashMap<char, Vec<(String, bool)>> = HashMap::new();
+        for (list, negates) in [(phrases, true), (others, false)] {
+            for phrase in list.iter().map(&mut fold) {
+                if let Some(first) = phrase.chars().next() {
+                    by_first.entry(first).or_default().push((phrase, negates));
+                }
+            }
+        }
+        by_first.values_mut().for_each(|list| list.sort_by_key(|(phrase, _)| std::cmp::Reverse(phrase.len())));
+        let mut firsts = [false; 256];
+        words.iter().for_each(|word| firsts[usize::from(word.as_bytes()[0])] = true);
+        let longest = words.iter().map(String::len).max().unwrap_or(0);
+        Negation { words, beginnings, endings, phrases: by_first, firsts, longest }
+    }
+
+    /// Returns whether a word negates; apostrophes are straight.
+    pub(super) fn has(&self, word: &str) -> bool {
+        let bytes = word.as_bytes();
+        let may = bytes.len() <= self.longest && bytes.first().is_some_and(|&first| self.firsts[usize::from(first)]);
+        may && self.words.contains(word)
+            || self.beginnings.iter().any(|part| word.starts_with(part.as_str()))
+            || self.endings.iter().any(|part| word.ends_with(part.as_str()))
+    }
+
+    /// Returns the longest phrase that a text begins with, and whether it negates.
+    pub(super) fn phrase(&self, first: char, text: &str) -> Option<(&str, bool)> {
+        let list = self.phrases.get(&first)?;
+        list.iter()
+            .find(|(phrase, _)| text.starts_with(phrase.as_str()))
+            .map(|(phrase, negates)| (&phrase[..], *negates))
+    }
+}
