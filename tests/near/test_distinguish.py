@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from helpers.differing_pairs import PAIRS, TEXTS
 from neardup.text.differences import ASPECTS, differences
+from neardup.text.recipe import as_recipe
 from reference.differences import share_in_order, similarity
 
 CHOICES = [aspects for size in range(1, 5) for aspects in itertools.combinations(ASPECTS, size)]
@@ -113,3 +115,13 @@ def test_many_lines_of_one_template_are_told_apart_quickly() -> None:
 def test_a_wrong_aspect_is_refused_before_anything_is_read() -> None:
     with pytest.raises(ValueError, match="distinguish has 'tone'; it must be one or more of"):
         nd.dedup(["a b"], distinguish="tone")
+
+
+@pytest.mark.parametrize("recipe", [nd.Recipe(tokens="regex", pattern=r"\w+"), "http"], ids=str)
+def test_a_recipe_that_builds_its_pipeline_at_once_distinguishes_too(recipe: Any) -> None:
+    texts = ["status 200\n\ntake 5 mg of it every day", "status 200\n\ntake 50 mg of it every day"]
+    chosen = as_recipe(recipe).distinguishing(("numbers",))
+    assert chosen.pipeline.judge_one(texts[0], texts)[0] == [1.0, 0.0]
+    assert chosen.distinguishing(()) is chosen
+    assert pickle.loads(pickle.dumps(chosen)).pipeline.judge_one(*texts[:1], texts)[0][1] == 0.0
+    assert as_recipe(recipe).pipeline.judge_one(texts[0], texts)[0][1] > 0.5

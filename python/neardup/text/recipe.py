@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import json
@@ -177,7 +178,8 @@ class Recipe:
 
     def __getstate__(self) -> dict[str, Any]:
         # A pipeline cannot be pickled; the other process builds it again.
-        return {name: value for name, value in vars(self).items() if name != "pipeline"}
+        built = ("pipeline", "_distinguishing")
+        return {name: value for name, value in vars(self).items() if name not in built}
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
@@ -234,9 +236,13 @@ class Recipe:
         """
         if not aspects:
             return self
-        recipe = dataclasses.replace(self)
-        object.__setattr__(recipe, "_aspects", aspects)
-        return recipe
+        known: dict[tuple[Aspect, ...], Self] = vars(self).setdefault("_distinguishing", {})
+        if aspects not in known:
+            # Not a new Recipe: that may build a pipeline at once, which knows no aspects.
+            recipe = copy.copy(self)
+            object.__setattr__(recipe, "_aspects", aspects)
+            known[aspects] = recipe
+        return known[aspects]
 
     @lazy
     def pipeline(self) -> _core.Pipeline:
