@@ -46,6 +46,39 @@ def test_who_contains_whom(run: Callable[..., Any]) -> None:
         assert (plain["verdict"], plain["container"]) == (found.verdict, found.container)
 
 
+def test_what_differs(run: Callable[..., Any]) -> None:
+    rest = "of the medicine with a glass of water every morning before breakfast"
+    texts = f"Patients should not take 5 mg {rest}", f"Patients should take 50 mg {rest}"
+    out = run("compare", "--text", *texts).out
+    assert "verdict     near-duplicate, but numbers and negation differ\n" in out
+    assert "numbers     only A: 5; only B: 50\nnegation    only A: not\n" in out
+    assert "\nwords       only A: not, 5; only B: 50\n" in out
+    plain = json.loads(run("compare", "--text", *texts, "--json").out)["differences"]
+    assert plain == {
+        "aspects": ["numbers", "negation"],
+        "numbers": [["5"], ["50"]],
+        "negation": [["not"], []],
+        "symbols": [[], []],
+        "words": [["not", "5"], ["50"]],
+        "order": False,
+    }
+    code = run("compare", "--text", "if a == b then go on", "if a != b then go on").out
+    assert "verdict     near-duplicate, but symbols differ\n" in code
+    assert "symbols     only A: ==; only B: !=\n" in code
+    order = run("compare", "--text", "man bites dog", "dog bites man").out
+    assert "verdict     near-duplicate, same words in another order\n" in order
+    assert "only" not in order
+    case = run("compare", "--text", LEFT, LEFT.upper()).out
+    assert "differs     only in case, punctuation or spaces\n" in case
+    strangers = run("compare", "--text", LEFT, "7 tulips, not roses").out
+    assert "verdict     different\n" in strangers
+    assert "only" not in strangers
+    more = run("compare", "--text", LEFT, f"{LEFT} {' '.join(map(str, range(10, 22)))}").out
+    assert "numbers     only B: 10, 11, 12, 13, 14, 15, 16, 17, … (12)\n" in more
+    han = run("compare", "--text", "他昨天没有去北京看望朋友", "他昨天去北京看望朋友了").out
+    assert "characters  only A: 没, 有; only B: 了\n" in han
+
+
 def test_a_radius(run: Callable[..., Any]) -> None:
     found = nd.compare(LEFT, RIGHT, "jieba-tfidf", radius=18)
     ran = run("compare", "--text", LEFT, RIGHT, "--radius", 18, "--recipe", "jieba-tfidf")

@@ -15,9 +15,13 @@ from helpers.findings import passage
 from helpers.html_page import check_harmless
 from neardup.copying.findings import Ignored
 from neardup.reports import comparison
-from neardup.reports.comparison import ComparisonReport, render_comparison
+from neardup.reports.comparison import (
+    ComparisonReport,
+    comparison_report,
+    render_comparison,
+)
 from neardup.reports.page import LANGUAGES, Sentence, Wording
-from neardup.text.comparison import Passage
+from neardup.text.comparison import Passage, compare
 
 LEFT = "one two three four five six seven eight nine ten"
 RIGHT = "eight nine ten and then one two three four five"
@@ -52,6 +56,86 @@ def test_passages_are_marked_and_figures_told(language: str) -> None:
     assert ("相似度" in found.text()) == (language == "zh")
     for figure in ("0.900", "7 / 128", "80.0%" if language == "zh" else "80.0 %"):
         assert figure in found.text()
+
+
+REST = "of the medicine with a glass of water every morning before breakfast"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "english", "chinese"),
+    [
+        (REST, REST, "The texts are identical.", "两篇文本完全相同。"),
+        (
+            f"Do not take 5 mg {REST}",
+            f"Do take 50 mg {REST}",
+            "The texts are near-duplicates: their similarity is at least 0.85. Numbers differ. "
+            "Negation differs.",
+            "两篇文本近似重复：相似度不低于 0.85。数字不同。否定词不同。",
+        ),
+        (
+            "man bites dog",
+            "dog bites man",
+            "near-duplicates: their similarity is at least 0.85. They have the same words in "
+            "another order.",
+            "相似度不低于 0.85。用词相同，但顺序不同。",
+        ),
+        (
+            REST,
+            f"{REST} {' '.join(f'word{n}' for n in range(12))}",
+            "The right text contains the left one. Their similarity is below 0.85.",
+            "右侧文本包含左侧文本的内容。相似度低于 0.85。",
+        ),
+        (
+            f"{REST} one two three four five six",
+            f"seven eight nine {REST} ten eleven twelve",
+            "The texts are partly copied: they share passages. Their similarity is below 0.85.",
+            "两篇文本部分复制：有成段相同的内容。相似度低于 0.85。",
+        ),
+        (
+            "word",
+            "Word",
+            "hardly any passage. One has too few words for a fingerprint.",
+            "几乎没有成段相同的内容。有一篇字数太少，没有指纹。",
+        ),
+        (
+            REST,
+            f"{REST.upper()}!",
+            "at least 0.85. They differ only in case, punctuation or spaces.",
+            "仅大小写、标点或空格不同。",
+        ),
+    ],
+)
+def test_verdicts_in_both_languages(left: str, right: str, english: str, chinese: str) -> None:
+    report = comparison_report(("a", "b"), (left, right), compare(left, right))
+    for language, sentence in (("en", english), ("zh", chinese)):
+        assert sentence in check_harmless(rendered(report, language)).text()
+
+
+def test_verdicts_by_radius() -> None:
+    def shown(radius: int, language: str) -> str:
+        texts = REST, f"{REST} and more"
+        report = comparison_report(("a", "b"), texts, compare(*texts, radius=radius))
+        return check_harmless(rendered(report, language)).text()
+
+    assert "near-duplicates: their fingerprints differ in at most 99 bits." in shown(99, "en")
+    assert "近似重复：指纹相差不超过 99 位。" in shown(99, "zh")
+    assert "Their fingerprints differ in more than 0 bits." in shown(0, "en")
+    assert "指纹相差超过 0 位。" in shown(0, "zh")
+
+
+def test_what_differs_is_a_table() -> None:
+    left = f"Do not take 5 mg {REST}"
+    right = f"Do take 50 mg {REST} {' '.join(f'<b>{n}' for n in range(30))}"
+    page = rendered(comparison_report(("a", "b"), (left, right), compare(left, right)))
+    check_harmless(page)
+    rows = dict(re.findall(r'<tr><th scope="row">(\w+)</th>(.*?)</tr>', page))
+    assert list(rows) == ["Numbers", "Negation", "Words"]
+    cells = re.findall(r"<td>(?:<bdi[^>]*>)?(.*?)(?:</bdi>)?</td>", rows["Numbers"])
+    assert cells[0] == "5"
+    assert cells[1].endswith("17, 18, … (31)")
+    assert re.findall(r"<td>(.*?)</td>", rows["Negation"])[1] == ""
+    strangers = comparison_report(("a", "b"), (left, "7 tulips"), compare(left, "7 tulips"))
+    assert "Only in one text" not in rendered(strangers)
 
 
 def test_a_language_that_is_not_there() -> None:

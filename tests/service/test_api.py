@@ -92,6 +92,11 @@ def test_comparing_explaining_and_searching_answer_as_the_library(
         assert found["container"] == {"left": "a", "right": "b", None: None}[expected.container]
         assert (found["words_a"], found["words_b"]) == (expected.words_left, expected.words_right)
         assert (found["unit"], found["threshold"], found["radius"]) == (expected.unit, 0.85, None)
+        differences = found["differences"]
+        assert differences["aspects"] == list(expected.differences.aspects)
+        assert differences["numbers_b"] == list(expected.differences.numbers[1])
+        assert differences["words_a"] == list(expected.differences.added)
+        assert differences["words_b"] == list(expected.differences.lost)
         assert [list(x.values()) for x in found["passages"]] == [
             list(vars(x).values()) for x in expected.passages
         ]

@@ -17,7 +17,8 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 import neardup as nd
 from neardup import _core
-from neardup.text.comparison import DEFAULT_SIMILARITY, unit_of
+from neardup.text.comparison import DEFAULT_SIMILARITY, own_tokens, unit_of
+from neardup.text.differences import differences
 from neardup.text.features import features
 from reference import fingerprint as reference
 
@@ -251,6 +252,21 @@ def test_chinese_verdicts_count_characters(shared: int, verdict: str) -> None:
     right = "".join([*HAN[:shared], *OTHER_HAN[3000:]])
     found = nd.compare(left, right)
     assert (found.verdict, found.unit, found.longest) == (verdict, "characters", shared)
+
+
+def test_compare_has_what_differs() -> None:
+    left, right = "Take 5 mg if a == b, not now", "take 50 mg if a != b now please"
+    found = nd.compare(left, right)
+    assert found.differences == differences(left, right)
+    assert found.differences.aspects == ("numbers", "negation", "symbols")
+    assert own_tokens(found.differences) == {
+        "numbers": (("5",), ("50",)),
+        "negation": (("not",), ()),
+        "symbols": (("==",), ("!=",)),
+        "words": (("5", "not"), ("50", "please")),
+    }
+    assert nd.compare("man bites dog", "dog bites man").differences.order
+    assert nd.compare(left, left).differences.aspects == ()
 
 
 def test_a_radius_decides() -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     IgnoredSides = tuple[Sequence[Ignored], Sequence[Ignored]]
 
 MAX_SHOWN_PASSAGES = 10
+MAX_SHOWN_TOKENS = 8
 EXCERPT_LENGTH = 72
 PAGE_SUFFIXES = (".html", ".htm")
 COLOURS = {
@@ -185,6 +186,8 @@ def _write_page(
 
 
 def _as_dict(found: Comparison, left: str) -> dict[str, Any]:
+    from neardup.text.comparison import own_tokens
+
     return {
         "distance": found.distance,
         "bits": found.recipe.bits,
@@ -198,6 +201,11 @@ def _as_dict(found: Comparison, left: str) -> dict[str, Any]:
         "longest": found.longest,
         "words": [found.words_left, found.words_right],
         "unit": found.unit,
+        "differences": {
+            "aspects": found.differences.aspects,
+            **own_tokens(found.differences),
+            "order": found.differences.order,
+        },
         "coarse": found.coarse,
         "passages": [
             {
@@ -231,11 +239,38 @@ def _show(found: Comparison, left: str, page: Path | None) -> None:
 
 def _verdict(found: Comparison) -> str:
     contains = {"left": "A contains B", "right": "B contains A", None: ""}[found.container]
-    if found.verdict == "contained":
-        return contains
-    if found.verdict == "near-duplicate" and contains:
-        return f"near-duplicate, {contains}"
-    return found.verdict
+    parts = [contains if found.verdict == "contained" else found.verdict]
+    if found.verdict == "near-duplicate":
+        aspects = [aspect for aspect in found.differences.aspects if aspect != "order"]
+        listed = " and ".join(filter(None, (", ".join(aspects[:-1]), *aspects[-1:])))
+        parts += [contains, f"but {listed} differ" if aspects else ""]
+    if found.differences.order:
+        parts.append("same words in another order")
+    return ", ".join(filter(None, parts))
+
+
+def _differences(found: Comparison) -> list[str]:
+    """Return a line for each kind of token of which a text has its own."""
+    from neardup.text.comparison import own_tokens
+
+    lines = []
+    for name, sides in own_tokens(found.differences).items():
+        shown = "; ".join(
+            f"only {side}: {_listed(tokens)}"
+            for side, tokens in zip("AB", sides, strict=True)
+            if tokens
+        )
+        if shown:
+            label = "characters" if name == "words" and found.unit == "characters" else name
+            lines.append(f"{label:11} {shown}")
+    if not lines and not found.differences.order:
+        lines.append("differs     only in case, punctuation or spaces")
+    return lines
+
+
+def _listed(tokens: Sequence[str]) -> str:
+    shown = ", ".join(map(printable, tokens[:MAX_SHOWN_TOKENS]))
+    return shown if len(tokens) <= MAX_SHOWN_TOKENS else f"{shown}, … ({len(tokens):,})"
 
 
 def _lines(found: Comparison, left: str) -> list[str]:
@@ -253,6 +288,8 @@ def _lines(found: Comparison, left: str) -> list[str]:
         f"distance    {distance}",
         f"coverage    {found.coverage_left:.1%} of A, {found.coverage_right:.1%} of B",
     ]
+    if found.verdict not in ("identical", "different"):
+        lines += _differences(found)
     if found.coarse:
         lines.append("coarse      the texts are very long: some passages may be missing")
     if not found.passages:

@@ -20,12 +20,14 @@ from neardup.reports.marked_text import (
     split_marked_text,
 )
 from neardup.reports.page import PASSAGES_SCRIPT, Sentence, Wording, render_page
-from neardup.text.comparison import Comparison, Passage, Unit, unit_of
+from neardup.text.comparison import Comparison, Passage, Unit, own_tokens, unit_of
+from neardup.text.differences import Differences
 
 SHOWN_CHARACTERS = 3_000_000
 # Browsers become slow with more.
 MAX_PASSAGES = 20_000
 MAX_LISTED = 200
+MAX_TOKENS = 20
 EXCERPT_CHARACTERS = 120
 
 
@@ -37,6 +39,7 @@ class ComparisonReport:
     similarity  exact cosine, if there is one
     distance, bits   of the fingerprints, if there are any
     verdict     what `neardup.compare` says, in sentences; none in a check
+    differences what only one text has; None if that is not told
     ignored     spans of each side that do not count
     equal       spans of equal words in the passages, as `Source.equal`, if known
     coarse      whether the search for passages reached its time limit
@@ -50,6 +53,7 @@ class ComparisonReport:
     distance: int | None = None
     bits: int | None = None
     verdict: Sequence[Sentence] = ()
+    differences: Differences | None = None
     ignored: tuple[Sequence[Ignored], Sequence[Ignored]] = ((), ())
     equal: Sequence[tuple[int, int, int, int]] = ()
     coarse: bool = False
@@ -71,6 +75,8 @@ def comparison_report(
         distance=found.distance,
         bits=found.recipe.bits,
         verdict=list(_verdict(found)),
+        # Strangers differ in everything.
+        differences=None if found.verdict in ("identical", "different") else found.differences,
         ignored=ignored,
         coarse=found.coarse,
     )
@@ -87,9 +93,15 @@ def _verdict(found: Comparison) -> Iterator[Sentence]:
     elif found.verdict == "near-duplicate":
         yield Sentence(f"verdict.near-duplicate.{by}", limit)
         yield from contains
+        aspects = found.differences.aspects
+        yield from (Sentence(f"verdict.differ.{each}") for each in aspects if each != "order")
+        if not (aspects or found.differences.added or found.differences.lost):
+            yield Sentence("verdict.differ.nothing")
     else:
         yield from contains or [Sentence(f"verdict.{found.verdict}")]
         yield Sentence(f"verdict.far.{by if found.distance is not None else 'signal'}", limit)
+    if found.differences.order:
+        yield Sentence("verdict.differ.order")
 
 
 @dataclass(frozen=True)
@@ -127,6 +139,14 @@ class PassageRow:
 
 
 @dataclass(frozen=True)
+class DifferenceRow:
+    """Tokens of one kind that only the left text has, and those that only the right one has."""
+
+    label: str
+    sides: tuple[Sequence[Piece], Sequence[Piece]]
+
+
+@dataclass(frozen=True)
 class PairView:
     """The view for the template.
 
@@ -139,6 +159,7 @@ class PairView:
     verdict: str
     unit: Unit
     figures: Sequence[Figure]
+    differences: Sequence[DifferenceRow]
     columns: Sequence[Column]
     rows: Sequence[PassageRow]
     rows_note: str
@@ -187,6 +208,7 @@ def pair_view(
         words.sentence_gap.join(map(words.say, found.verdict)),
         unit,
         list(_figures(found, passages, columns, words, unit)),
+        list(_differences(found.differences, words, unit)),
         columns,
         _rows(found, passages, prefix),
         words("list.rows", shown=MAX_LISTED, n=len(passages)) if len(passages) > MAX_LISTED else "",
@@ -335,6 +357,20 @@ def _figures(
     longest = max((passage.words for _, passage in passages), default=0)
     yield Figure(words("figure.longest"), words(unit, n=longest))
     yield Figure(words("figure.passages", n=len(passages)), number(len(passages)), "passages")
+
+
+def _differences(found: Differences | None, words: Wording, unit: Unit) -> Iterator[DifferenceRow]:
+    for name, (left, right) in {} if found is None else own_tokens(found).items():
+        if left or right:
+            label = words(f"differs.{unit if name == 'words' else name}")
+            yield DifferenceRow(label, (_listed(left, words), _listed(right, words)))
+
+
+def _listed(tokens: Sequence[str], words: Wording) -> Sequence[Piece]:
+    shown = words.comma.join(tokens[:MAX_TOKENS])
+    if len(tokens) > MAX_TOKENS:
+        shown = words("differs.more", shown=shown, n=len(tokens))
+    return line_pieces(shown)
 
 
 def _rows(

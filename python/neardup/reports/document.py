@@ -89,9 +89,8 @@ def document_view(
     blocks = split_marked_text(finding.text[:most], spans, finding.ignored, finding.quoted)
     notes = []
     if rules := sorted({each.rule for each in finding.ignored}):
-        separator = "、" if words.language == "zh" else ", "
         notes.append(
-            words("ignored.title", rules=separator.join(words(f"rule.{rule}") for rule in rules))
+            words("ignored.title", rules=words.comma.join(words(f"rule.{rule}") for rule in rules))
         )
     if finding.quoted:
         notes.append(words("quoted.title"))

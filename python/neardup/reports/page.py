@@ -54,6 +54,7 @@ class Wording:
         self.language = language
         self.percent_sign = "%" if language == "zh" else " %"
         self.sentence_gap = "" if language == "zh" else " "
+        self.comma = "、" if language == "zh" else ", "
         self._at = LANGUAGES.index(language)
         self._phrases = {**PHRASES, **more} if more else PHRASES
 

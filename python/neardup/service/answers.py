@@ -15,8 +15,9 @@ from neardup.near.dedup import dedup
 from neardup.service import models
 from neardup.service.errors import DocumentNotFoundError, HTTPProblem, TooManyDocumentsError
 from neardup.service.state import Service
-from neardup.text.comparison import DEFAULT_SIMILARITY, Comparison
+from neardup.text.comparison import DEFAULT_SIMILARITY, Comparison, own_tokens
 from neardup.text.comparison import compare as compare_by_recipe
+from neardup.text.differences import Differences
 from neardup.text.explain import explain as explain_by_recipe
 from neardup.text.fingerprint import fingerprint
 from neardup.text.recipe import Recipe
@@ -116,9 +117,19 @@ def compare(
         words_a=comparison.words_left,
         words_b=comparison.words_right,
         unit=comparison.unit,
+        differences=_differences_model(comparison.differences),
         coarse=comparison.coarse,
         passages=[models.PassageModel(**vars(passage)) for passage in comparison.passages],
     )
+
+
+def _differences_model(found: Differences) -> models.DifferencesModel:
+    sides = {
+        f"{name}_{side}": list(tokens)
+        for name, both in own_tokens(found).items()
+        for side, tokens in zip("ab", both, strict=True)
+    }
+    return models.DifferencesModel(aspects=list(found.aspects), order=found.order, **sides)
 
 
 def compare_texts(

@@ -206,6 +206,22 @@ class PassageModel(ResponseModel, frozen=True):
     exact: bool
 
 
+class DifferencesModel(ResponseModel, frozen=True):
+    """What differs between two texts: numbers, words that negate, symbols and words that only `a`
+    or only `b` has; `order` is true for the same words in another order."""
+
+    aspects: list[Literal["numbers", "negation", "symbols", "order"]]
+    numbers_a: list[str]
+    numbers_b: list[str]
+    negation_a: list[str]
+    negation_b: list[str]
+    symbols_a: list[str]
+    symbols_b: list[str]
+    words_a: list[str]
+    words_b: list[str]
+    order: bool
+
+
 class ComparedModel(ResponseModel, frozen=True):
     """The comparison of two texts.
 
@@ -229,6 +245,7 @@ class ComparedModel(ResponseModel, frozen=True):
     words_a: int
     words_b: int
     unit: Literal["words", "characters", "words and characters"]
+    differences: DifferencesModel
     coarse: bool
     passages: list[PassageModel]
 

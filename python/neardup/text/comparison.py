@@ -13,6 +13,7 @@ from typing import Literal
 
 from neardup import _core
 from neardup._util.numbers import as_float, check_int, is_real
+from neardup.text.differences import Differences, differences
 from neardup.text.features import TextLike, features
 from neardup.text.fingerprint import RecipeLike, fingerprint
 from neardup.text.recipe import Recipe, as_recipe
@@ -121,6 +122,8 @@ class Comparison:
     unit        what these numbers count: "words"; "characters" for texts in a script without
                 spaces; "words and characters" for mixed ones
     coarse      True if the deadline passed: passages may be missing or cut short
+    differences numbers, negation, symbols and words that only one text has, and whether they have
+                the same words in another order
     threshold   the similarity from which texts are near-duplicates; None with a radius
     radius      the distance up to which texts are near-duplicates; None with a similarity
     """
@@ -142,6 +145,7 @@ class Comparison:
     words_left: int
     words_right: int
     unit: Unit
+    differences: Differences
 
 
 def similarity(a: TextLike, b: TextLike, recipe: RecipeLike = None) -> float:
@@ -213,6 +217,7 @@ def compare(
         words_left=found.words_left,
         words_right=found.words_right,
         unit=unit_of(a, b),
+        differences=differences(a, b),
     )
     return judge(comparison, equal=a == b)
 
@@ -273,6 +278,16 @@ def check_thresholds(
     if not 0 <= as_float(similarity) <= 1:
         raise ValueError(f"similarity is {similarity}; {limits}")
     return float(similarity), None
+
+
+def own_tokens(found: Differences) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return what only the left text has, and only the right one, by kind."""
+    return {
+        "numbers": found.numbers,
+        "negation": found.negation,
+        "symbols": found.symbols,
+        "words": (found.added, found.lost),
+    }
 
 
 def unit_of(*texts: str) -> Unit:

@@ -211,6 +211,8 @@ def test_two_texts_are_compared(client: httpx.Client) -> None:
     assert answer.text.count('class="bit"') + found["distance"] == found["bits"]
     assert answer.text.count('class="bit differs') == found["distance"]
     assert found["passages"]
+    expected = nd.compare(sides["left"], sides["right"]).differences
+    assert found["differences"]["numbers"] == [list(side) for side in expected.numbers]
 
 
 def test_texts_without_a_fingerprint_have_no_strip(client: httpx.Client) -> None:

@@ -23,7 +23,7 @@ from neardup.service.pages.page_input import (
     PageInput,
     TextCache,
 )
-from neardup.text.comparison import DEFAULT_SIMILARITY
+from neardup.text.comparison import DEFAULT_SIMILARITY, own_tokens
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -103,6 +103,11 @@ class TextPair:
             "longest": comparison.longest,
             "words": [comparison.words_left, comparison.words_right],
             "unit": comparison.unit,
+            "differences": {
+                "aspects": comparison.differences.aspects,
+                **own_tokens(comparison.differences),
+                "order": comparison.differences.order,
+            },
             "coarse": comparison.coarse,
             "passages": [vars(passage) for passage in comparison.passages],
         }

@@ -135,7 +135,7 @@ def render_page(
             words=words,
             number=number,
             # Between items of a list, and between sentences.
-            comma="、" if words.language == "zh" else ", ",
+            comma=words.comma,
             gap="" if words.language == "zh" else " ",
             page=page,
             theme=request_theme(request),
