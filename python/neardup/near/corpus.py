@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from neardup import _core
-from neardup._util.arrow import as_column, string_buffers
+from neardup._util.arrow import as_column, number_array, string_array, string_buffers
 from neardup.text.differences import ASPECTS, aspect_names, negation_words
 from neardup.text.fingerprint import Fingerprints, fingerprint, fingerprints
 from neardup.text.recipe import Recipe
@@ -158,7 +158,6 @@ class Judge:
         """Return for pairs of rows the names of the aspects in which they differ, and the number of
         words of the right text that the left one lacks."""
         import numpy as np
-        import pyarrow as pa
 
         differs, lost = np.empty(len(left), np.uint8), np.empty(len(left), np.int64)
         negation = negation_words()
@@ -168,8 +167,8 @@ class Judge:
             differs[part], lost[part] = negation.differences(
                 self.corpus.texts, one, two, self.threads
             )
-        names = pa.array([aspect_names(bits) for bits in range(1 << len(ASPECTS))])
-        return names.take(pa.array(differs)), pa.array(lost)
+        names = string_array([aspect_names(bits) for bits in range(1 << len(ASPECTS))])
+        return names.take(number_array(differs)), number_array(lost)
 
     def agreement(
         self, left: NDArray[np.integer], right: NDArray[np.integer]
