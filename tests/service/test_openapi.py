@@ -66,9 +66,9 @@ def test_every_operation_is_described_with_its_options(served: str) -> None:
     # Generated clients use these names: they stay as long as the API is /v1.
     schemas = found["components"]["schemas"]
     assert " ".join(sorted(schemas)) == (
-        "Added Checked CheckedLine Cluster Clusters Compared Document Explained Feature Found "
-        "Health Hit LineProblem Match NewDocument Page Pair Passage Problem Reference Stats Text "
-        "TextLine"
+        "Added Checked CheckedLine Cluster Clusters Compared Differences Document Explained "
+        "Feature Found Health Hit LineProblem Match NewDocument Page Pair Passage Problem "
+        "Reference Stats Text TextLine"
     )
     assert {name: schema["title"] for name, schema in schemas.items()} == {x: x for x in schemas}
     references = set(re.findall(r'"\$ref": "#/components/schemas/(\w+)"', answer.text))

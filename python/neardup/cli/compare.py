@@ -251,9 +251,11 @@ def _verdict(found: Comparison) -> str:
 
 def _differences(found: Comparison) -> list[str]:
     """Return a line for each kind of token of which a text has its own."""
-    from neardup.text.comparison import own_tokens
+    from neardup.text.comparison import own_tokens, tells_differences
 
-    lines = []
+    lines: list[str] = []
+    if not tells_differences(found):
+        return lines
     for name, sides in own_tokens(found.differences).items():
         shown = "; ".join(
             f"only {side}: {_listed(tokens)}"
@@ -288,8 +290,7 @@ def _lines(found: Comparison, left: str) -> list[str]:
         f"distance    {distance}",
         f"coverage    {found.coverage_left:.1%} of A, {found.coverage_right:.1%} of B",
     ]
-    if found.verdict not in ("identical", "different"):
-        lines += _differences(found)
+    lines += _differences(found)
     if found.coarse:
         lines.append("coarse      the texts are very long: some passages may be missing")
     if not found.passages:

@@ -20,7 +20,14 @@ from neardup.reports.marked_text import (
     split_marked_text,
 )
 from neardup.reports.page import PASSAGES_SCRIPT, Sentence, Wording, render_page
-from neardup.text.comparison import Comparison, Passage, Unit, own_tokens, unit_of
+from neardup.text.comparison import (
+    Comparison,
+    Passage,
+    Unit,
+    own_tokens,
+    tells_differences,
+    unit_of,
+)
 from neardup.text.differences import Differences
 
 SHOWN_CHARACTERS = 3_000_000
@@ -75,8 +82,7 @@ def comparison_report(
         distance=found.distance,
         bits=found.recipe.bits,
         verdict=list(_verdict(found)),
-        # Strangers differ in everything.
-        differences=None if found.verdict in ("identical", "different") else found.differences,
+        differences=found.differences if tells_differences(found) else None,
         ignored=ignored,
         coarse=found.coarse,
     )

@@ -280,6 +280,14 @@ def check_thresholds(
     return float(similarity), None
 
 
+def tells_differences(found: Comparison) -> bool:
+    """Return whether what differs is worth telling: strangers differ in everything."""
+    if found.verdict == "different":
+        own = len(found.differences.added) + len(found.differences.lost)
+        return 0 < 2 * own <= found.words_left + found.words_right
+    return found.verdict != "identical"
+
+
 def own_tokens(found: Differences) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return what only the left text has, and only the right one, by kind."""
     return {

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from helpers.service_pages import check_harmless
+from neardup.text.differences import differences
 
 PAGES = (
     "/check",
@@ -211,7 +212,7 @@ def test_two_texts_are_compared(client: httpx.Client) -> None:
     assert answer.text.count('class="bit"') + found["distance"] == found["bits"]
     assert answer.text.count('class="bit differs') == found["distance"]
     assert found["passages"]
-    expected = nd.compare(sides["left"], sides["right"]).differences
+    expected = differences(sides["left"], sides["right"])
     assert found["differences"]["numbers"] == [list(side) for side in expected.numbers]
 
 
