@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use neardup_core::{Corrupt, FileError, Id, Ids, Index, IndexError, Matches};
+use neardup_core::{Corrupt, FileError, Id, Ids, Index, IndexError, Matches, PlannedPart, PlannedTable};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -90,7 +90,8 @@ fn to_python(py: Python<'_>, ids: Ids) -> PyResult<Bound<'_, PyAny>> {
 }
 
 type Rows<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyAny>, Bound<'py, PyArray1<u16>>);
-type Part = (usize, Option<Vec<(u32, Option<u32>)>>, usize, f64, f64);
+type Table = ((u32, u32), Option<(u32, Option<u32>)>);
+type Part = (usize, Option<Vec<Table>>, usize, f64, f64, f64);
 
 fn rows(py: Python<'_>, matches: Matches) -> PyResult<Rows<'_>> {
     Ok((
@@ -141,8 +142,9 @@ impl PyIndex {
 #[pymethods]
 impl PyIndex {
     #[new]
-    fn new(bits: usize, recipe: Option<String>) -> PyResult<Self> {
-        Index::new(bits, recipe).map(PyIndex).map_err(refuse)
+    #[pyo3(signature = (bits, recipe, levels=None))]
+    fn new(bits: usize, recipe: Option<String>, levels: Option<u32>) -> PyResult<Self> {
+        Index::new(bits, recipe, levels).map(PyIndex).map_err(refuse)
     }
 
     #[staticmethod]
@@ -157,6 +159,11 @@ impl PyIndex {
     #[getter]
     fn bits(&self) -> usize {
         self.0.bits()
+    }
+
+    #[getter]
+    fn levels(&self) -> Option<u32> {
+        self.0.levels()
     }
 
     #[getter]
@@ -268,10 +275,15 @@ impl PyIndex {
         py.detach(|| guard(|| self.0.verify()))?.map_err(corrupt)
     }
 
-    /// Returns for each part: entries, (key bits, bits probed) of each table or None for a scan, probes, candidates,
-    /// nanoseconds.
+    /// Returns for each part: entries, (key bits of both levels, bits probed) of each table or None for a scan, probes,
+    /// candidates, candidates saved by the second level, nanoseconds.
     fn plan(&self, py: Python<'_>, radius: usize, recall: f64) -> PyResult<Vec<Part>> {
         let parts = py.detach(|| guard(|| self.0.plan(radius, recall)))?.map_err(refuse)?;
-        Ok(parts.into_iter().map(|part| (part.entries, part.tables, part.probes, part.candidates, part.cost)).collect())
+        let tables =
+            |tables: Vec<PlannedTable>| tables.into_iter().map(|table| (table.key_bits, table.flips)).collect();
+        let part = |part: PlannedPart| {
+            (part.entries, part.tables.map(tables), part.probes, part.candidates, part.saved, part.cost)
+        };
+        Ok(parts.into_iter().map(part).collect())
     }
 }

@@ -58,7 +58,7 @@ mod worker;
 
 pub use error::Error;
 pub use hash::TokenHash;
-pub use index::{Id, Ids, Index, IndexError, Matches, PlannedPart};
+pub use index::{Id, Ids, Index, IndexError, Matches, PlannedPart, PlannedTable};
 pub use join::{
     Equal, Found, Groups, Input, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, RadiusJoin, Sink,
     clusters, pairs,

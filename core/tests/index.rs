@@ -98,11 +98,12 @@ proptest! {
     #[test]
     fn long_random_use_equals_a_plain_list(
         bytes in prop_oneof![Just(8usize), Just(16), 1usize..=64], centres in 1u64..400, flips in 0u32..12,
-        steps in prop::collection::vec(step(), 1..24), random_ids in any::<bool>(),
+        steps in prop::collection::vec(step(), 1..24), random_ids in any::<bool>(), levels in prop_oneof![Just(None), Just(Some(1)), Just(Some(2))],
     ) {
         let bits = 8 * bytes;
+        let levels = levels.filter(|&levels| levels == 1 || bits > 16);
         let file = std::env::temp_dir().join(format!("neardup-index-{}-{bits}.ndx", std::process::id()));
-        let mut index = Index::new(bits, Some("a recipe".to_owned())).unwrap();
+        let mut index = Index::new(bits, Some("a recipe".to_owned()), levels).unwrap();
         let mut model = Model::new();
         for step in steps {
             match step {
@@ -160,7 +161,7 @@ proptest! {
 #[test]
 fn string_ids_survive_a_file() {
     let file = std::env::temp_dir().join(format!("neardup-strings-{}.ndx", std::process::id()));
-    let index = Index::new(64, None).unwrap();
+    let index = Index::new(64, None, None).unwrap();
     let names: Vec<String> = ["b", "", "ä", "a"].map(str::to_owned).to_vec();
     index.add(&[1, 2, 3, 1], Some(Ids::Str(names)), None, None, 4, None).unwrap();
     index.save(&file, None).unwrap();
@@ -175,7 +176,7 @@ fn string_ids_survive_a_file() {
 
 #[test]
 fn a_million_equal_codes_are_one_code() {
-    let index = Index::new(64, None).unwrap();
+    let index = Index::new(64, None, None).unwrap();
     let codes = vec![42; 1 << 20];
     index.add(&codes, None, None, None, codes.len(), None).unwrap();
     assert!(index.contains(&[43], 1, None, &GO).unwrap()[0]);
@@ -185,7 +186,7 @@ fn a_million_equal_codes_are_one_code() {
 
 #[test]
 fn the_highest_id_of_all_is_an_id_like_others() {
-    let index = Index::new(64, None).unwrap();
+    let index = Index::new(64, None, None).unwrap();
     let last = || Some(Ids::Int(vec![i64::MAX]));
     index.add(&[1], last(), None, None, 1, None).unwrap();
     assert!(index.add(&[2], last(), None, None, 1, None).is_err());
@@ -207,7 +208,7 @@ fn a_share_is_found_and_nothing_wrong() {
     let codes: Vec<[u64; 2]> = (0..60_000)
         .map(|_| [0; 2].map(|_: u64| (0..64).fold(0, |word, _| word << 1 | u64::from(next() < 0.5))))
         .collect();
-    let index = Index::new(bits, None).unwrap();
+    let index = Index::new(bits, None, None).unwrap();
     index.add(codes.as_flattened(), None, None, None, codes.len(), None).unwrap();
     index.compact(None).unwrap();
 

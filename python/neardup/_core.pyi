@@ -1,7 +1,7 @@
 """Type stubs of the Rust core. Private: use the functions of `neardup`."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -276,14 +276,18 @@ class CorruptIndexError(ValueError):
 # Radius, recall, and the probability that a bit differs in the pairs to find, if it is known.
 Reach = tuple[int, float, float | None]
 
+# Key bits of both levels; flips of the first level and of both, None if the table is not read.
+PlannedTable: TypeAlias = tuple[tuple[int, int], tuple[int, int | None] | None]
+
 class Index:
     """Fingerprints by id. Rows are C-contiguous and `(bits + 63) // 64` words wide."""
 
     bits: int
     recipe: str | None
+    levels: int | None
     nbytes: int
 
-    def __init__(self, bits: int, recipe: str | None) -> None: ...
+    def __init__(self, bits: int, recipe: str | None, levels: int | None = None) -> None: ...
     @staticmethod
     def open(path: str) -> Index: ...
     def save(self, path: str) -> None: ...
@@ -322,9 +326,9 @@ class Index:
     def verify(self) -> None: ...
     def plan(
         self, radius: int, recall: float
-    ) -> list[tuple[int, list[tuple[int, int | None]] | None, int, float, float]]:
-        """Return for each part: entries, key bits and flips of the tables or None for a scan,
-        probes, candidates, nanoseconds."""
+    ) -> list[tuple[int, list[PlannedTable] | None, int, float, float, float]]:
+        """Return for each part: entries, tables or None for a scan, probes, candidates, candidates
+        saved by the second level, nanoseconds."""
 
 # Stands for the number of equal registers if the digests are equal: identical features.
 TWIN: int

@@ -14,7 +14,7 @@ from reference.neighbours import clustered
 WINDOW = 256
 # Of a longer file only so many windows are tried: both ends, and places all over it.
 MOST = 500
-KINDS = ["numbers", "names", "removed", "wide"]
+KINDS = ["numbers", "names", "removed", "wide", "levels"]
 
 
 def make(kind: str) -> tuple[nd.Index, dict[Any, int], list[int]]:
@@ -22,7 +22,7 @@ def make(kind: str) -> tuple[nd.Index, dict[Any, int], list[int]]:
     codes = clustered(bits, 150)
     ids: list[Any] = [f"name {i}" if kind == "names" else 5 * i for i in range(150)]
     entries = dict(zip(ids, codes, strict=True))
-    index = nd.Index(bits)
+    index = nd.Index(bits, levels=2 if kind == "levels" else None)
     index.add(codes, ids)
     if kind == "removed":
         index.compact()

@@ -20,15 +20,16 @@ import neardup as nd
 from reference import neighbours as naive
 from reference.neighbours import as_array, centres, clustered, flip
 
-WIDTHS = (8, 64, 72, 128, 512)
+LIVES = ((8, None), (64, None), (72, None), (128, None), (512, None), (24, 2), (64, 2), (128, 2))
 # Ids from a small range meet again, added or removed before.
 numbers = st.integers(0, 20)
 
 
 class Life(RuleBasedStateMachine):
-    """Of an index of `bits`; the machines below give it a width."""
+    """Of an index of `bits` and `levels`, which the machines below give it."""
 
     bits: int
+    levels: int | None
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +37,7 @@ class Life(RuleBasedStateMachine):
         self.saved: dict[Path, dict[Any, int]] = {}
         self.names = False
         self.entries: dict[Any, int] = {}
-        self.index = nd.Index(self.bits)
+        self.index = nd.Index(self.bits, levels=self.levels)
 
     def teardown(self) -> None:
         # The mapped files are let go of before they are deleted.
@@ -186,9 +187,9 @@ class Life(RuleBasedStateMachine):
         assert found == naive.search(self.entries, query, 2)
 
 
-@pytest.mark.parametrize("bits", WIDTHS)
-def test_life(bits: int) -> None:
-    machine = type(f"Life{bits}", (Life,), {"bits": bits})
+@pytest.mark.parametrize(("bits", "levels"), LIVES)
+def test_life(bits: int, levels: int | None) -> None:
+    machine = type(f"Life{bits}", (Life,), {"bits": bits, "levels": levels})
     run_state_machine_as_test(
         machine, settings=settings(max_examples=40, stateful_step_count=40, deadline=None)
     )

@@ -157,8 +157,7 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     """The header: eight bytes of name, version, length (four bytes each), its checksum (eight)."""
     path = tmp_path / "newer.index"
-    index, _ = filled(count=20)
-    index.save(path)
+    nd.Index(levels=2).save(path)
     data = bytearray(path.read_bytes())
     version, length = struct.unpack_from("<II", data, 8)
     struct.pack_into("<I", data, 8, version + 1)

@@ -24,6 +24,7 @@ use crate::saved::{Corrupt, FileError};
 use crate::{Error, MAX_BITS};
 use ids::Kind;
 pub use ids::{Id, Ids};
+use records::blocks;
 use segment::{Reach, Segment};
 use state::{Rows, Slot, State};
 
@@ -54,15 +55,26 @@ pub struct Matches {
 pub struct PlannedPart {
     /// Codes with an id in this part.
     pub entries: usize,
-    /// For each table, how many bits from the query's key its keys are probed; none if a table is not used. Without
-    /// tables the part is scanned.
-    pub tables: Option<Vec<(u32, Option<u32>)>>,
+    /// How each table is read. Without tables the part is scanned.
+    pub tables: Option<Vec<PlannedTable>>,
     /// Buckets read.
     pub probes: usize,
     /// Codes compared, expected.
     pub candidates: f64,
+    /// Codes that would be compared besides if only the first level of the keys were used, expected.
+    pub saved: f64,
     /// Nanoseconds expected for one query of a batch.
     pub cost: f64,
+}
+
+/// The plan of a search in one table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedTable {
+    /// Bits of the first and of the second level of its keys; none of the second if there is one level.
+    pub key_bits: (u32, u32),
+    /// In how many bits of the first level a key may differ from the query's, and in how many of both levels together
+    /// if the second is used; None if the table is not used.
+    pub flips: Option<(u32, Option<u32>)>,
 }
 
 /// Codes of one width under ids, to be searched by distance.
@@ -73,6 +85,8 @@ pub struct PlannedPart {
 pub struct Index {
     bits: usize,
     words: usize,
+    /// Levels of the keys; None to have two where they pay.
+    levels: Option<u32>,
     /// The current state. A search clones the Arc and releases the lock; a change copies the state if it is shared.
     state: RwLock<Arc<State>>,
     /// Held while writing: one writer at a time.
@@ -101,18 +115,36 @@ impl From<Error> for IndexError {
 }
 
 impl Index {
-    /// Returns an empty index of codes with `bits` bits, made by the recipe of this identity.
-    pub fn new(bits: usize, recipe: Option<String>) -> Result<Index, Error> {
+    /// Returns an empty index of codes with `bits` bits, made by the recipe of this identity. Keys have one level or
+    /// two, or two where they pay.
+    pub fn new(bits: usize, recipe: Option<String>, levels: Option<u32>) -> Result<Index, Error> {
         if bits == 0 || bits > MAX_BITS || !bits.is_multiple_of(8) {
             return Err(Error::new(format!("bits is {bits}; it must be a multiple of 8 from 8 to {MAX_BITS}")));
         }
-        Ok(Index::from_parts(bits, recipe, None, Vec::new(), 0))
+        match levels {
+            None | Some(1) => {}
+            Some(2) if blocks(bits) > 1 => {}
+            Some(2) => {
+                return Err(Error::new(format!(
+                    "levels is 2; fingerprints of {bits} bits have one block, so one level"
+                )));
+            }
+            Some(other) => return Err(Error::new(format!("levels is {other}; it must be 1 or 2"))),
+        }
+        Ok(Index::from_parts(bits, recipe, levels, None, Vec::new(), 0))
     }
 
-    fn from_parts(bits: usize, recipe: Option<String>, kind: Option<Kind>, slots: Vec<Slot>, next_id: i64) -> Index {
+    fn from_parts(
+        bits: usize,
+        recipe: Option<String>,
+        levels: Option<u32>,
+        kind: Option<Kind>,
+        slots: Vec<Slot>,
+        next_id: i64,
+    ) -> Index {
         let tail = Rows::new(kind.unwrap_or(Kind::Int));
         let state = RwLock::new(Arc::new(State { recipe, kind, slots, tail, next_id }));
-        Index { bits, words: bits.div_ceil(64), state, writer: Mutex::new(()) }
+        Index { bits, words: bits.div_ceil(64), levels, state, writer: Mutex::new(()) }
     }
 
     fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
@@ -151,6 +183,11 @@ impl Index {
     /// Returns the words of a code.
     pub fn words(&self) -> usize {
         self.words
+    }
+
+    /// Returns the levels of the keys; None if there are two where they pay.
+    pub fn levels(&self) -> Option<u32> {
+        self.levels
     }
 
     /// Returns the identity of the recipe the codes were made with, where it is known.
@@ -239,7 +276,7 @@ impl Index {
         drop(state);
 
         // A large batch is sealed before the lock is taken.
-        let build = || Slot::new(Segment::build(self.bits, codes, &ids, &ascending));
+        let build = || Slot::new(Segment::build(self.bits, self.levels, codes, &ids, &ascending));
         let sealed = (count >= TAIL).then(|| Self::on(pool, build));
         let large = sealed.is_some();
         self.change(|state| {
@@ -284,7 +321,7 @@ impl Index {
         let tail = (state.tail.len() >= TAIL).then(|| state.tail.clone());
         drop(state);
         if let Some(tail) = tail {
-            let build = || Segment::build(self.bits, &tail.codes, &tail.ids, &tail.ids.rows_ascending());
+            let build = || Segment::build(self.bits, self.levels, &tail.codes, &tail.ids, &tail.ids.rows_ascending());
             let slot = Slot::new(Self::on(pool, build));
             self.change(|state| {
                 state.tail = Rows::new(tail.ids.kind());
@@ -380,7 +417,7 @@ impl Index {
         if ascending.len() != ids.len() || !unique {
             return Err(Corrupt::new("the ids of the index are not all different; build it again"));
         }
-        Ok(Some(Slot::new(Segment::build(self.bits, &codes, &ids, &ascending))))
+        Ok(Some(Slot::new(Segment::build(self.bits, self.levels, &codes, &ids, &ascending))))
     }
 
     /// Merges everything into one segment without removed ids.
@@ -484,7 +521,7 @@ impl Index {
     /// threads need work, and a batch must end soon enough to be interrupted.
     fn batch(&self, state: &State, queries: usize, reach: Reach) -> usize {
         let methods: Vec<_> = state.slots.iter().map(|slot| slot.segment.method(reach)).collect();
-        if methods.iter().any(|method| method.flips.is_none()) {
+        if methods.iter().any(|method| method.looks.is_none()) {
             return BATCH;
         }
         let cost: f64 = methods.iter().map(|method| method.cost).sum();
@@ -550,7 +587,7 @@ impl Index {
     ) -> Result<Vec<bool>, IndexError> {
         let state = self.sound()?;
         let radius = self.check_query(&state, radius, recipe)?;
-        let by_tables = state.slots.iter().all(|slot| slot.segment.method(Reach::all(radius)).flips.is_some());
+        let by_tables = state.slots.iter().all(|slot| slot.segment.method(Reach::all(radius)).looks.is_some());
         let any = |queries: &[&[u64]]| {
             if !by_tables {
                 // For a wide radius the nearest is enough; not all matches are needed.
@@ -589,7 +626,14 @@ impl Index {
         if state.tail.len() > 0 {
             let candidates = state.tail.len() as f64;
             let cost = candidates * self.words as f64;
-            parts.push(PlannedPart { entries: state.tail.len(), tables: None, probes: 0, candidates, cost });
+            parts.push(PlannedPart {
+                entries: state.tail.len(),
+                tables: None,
+                probes: 0,
+                candidates,
+                saved: 0.0,
+                cost,
+            });
         }
         Ok(parts)
     }
@@ -602,7 +646,7 @@ impl Index {
         let (segment, recipe, next_id) =
             (state.slots.first().map(|slot| Arc::clone(&slot.segment)), state.recipe.clone(), state.next_id);
         drop(state);
-        file::write(path, self.bits, segment.as_deref(), recipe.as_deref(), next_id)
+        file::write(path, (self.bits, self.levels), segment.as_deref(), recipe.as_deref(), next_id)
     }
 
     /// Opens a saved index: maps the file without reading it. The file must not be written to while it is open; saving
@@ -611,7 +655,7 @@ impl Index {
         let opened = file::open(path)?;
         let kind = opened.segment.as_ref().map(|segment| segment.ids().kind());
         let slots = opened.segment.map(Slot::new).into_iter().collect();
-        Ok(Index::from_parts(opened.bits, opened.recipe, kind, slots, opened.next_id))
+        Ok(Index::from_parts(opened.bits, opened.recipe, opened.levels, kind, slots, opened.next_id))
     }
 
     /// Checks every byte of a mapped file, and that its tables and ids agree.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::records::{Near, scan};
 use super::segment::Segment;
+use super::table::{Look, Run};
 use crate::memory::{LINE, prefetch};
 use crate::saved::Corrupt;
 
@@ -43,13 +44,15 @@ struct Wanted<const N: usize> {
 struct Probe<const N: usize> {
     wanted: Wanted<N>,
     table: u32,
+    /// The lowest bits of the key that do not count.
+    below: u32,
     bucket: Range<usize>,
 }
 
 /// Searches through the tables, many probes at a time.
 struct Prober<'a, const N: usize> {
     segment: &'a Segment,
-    flips: &'a [Option<u32>],
+    looks: &'a [Option<Look>],
     queries: &'a [&'a [u64]],
     words: usize,
     /// Probes whose directory entry is prefetched.
@@ -64,15 +67,15 @@ struct Prober<'a, const N: usize> {
 
 pub(super) fn probe<const N: usize>(
     segment: &Segment,
-    flips: &[Option<u32>],
-    masks: &[Vec<u32>],
+    looks: &[Option<Look>],
+    runs: &[Vec<Run>],
     queries: &[&[u64]],
     radius: u32,
     hits: &mut Vec<CodeHit>,
 ) -> Result<(), Corrupt> {
     let mut prober: Prober<'_, N> = Prober {
         segment,
-        flips,
+        looks,
         queries,
         words: segment.bits.div_ceil(64),
         probes: Vec::with_capacity(PROBES),
@@ -81,8 +84,8 @@ pub(super) fn probe<const N: usize>(
         unnumbered: Vec::new(),
         hits,
     };
-    for (number, (table, masks)) in segment.tables.iter().zip(masks).enumerate() {
-        if masks.is_empty() {
+    for (number, (table, runs)) in segment.tables.iter().zip(runs).enumerate() {
+        if runs.is_empty() {
             continue;
         }
         let shape = &table.shape;
@@ -93,11 +96,12 @@ pub(super) fn probe<const N: usize>(
             apart: 0,
             limit: radius,
         };
-        for wanted in by_key((0..).zip(queries).map(wanted), queries.len(), shape.key_bits) {
-            for &mask in masks {
+        for wanted in by_key((0..).zip(queries).map(wanted), queries.len(), shape.key_bits()) {
+            for &Run { mask, below } in runs {
                 let apart = shape.dropped_distance(mask as usize);
                 if apart <= radius {
-                    prober.push(number, Wanted { key: wanted.key ^ mask, apart, limit: radius - apart, ..wanted })?;
+                    let key = wanted.key ^ mask;
+                    prober.push(number, below, Wanted { key, apart, limit: radius - apart, ..wanted })?;
                 }
             }
         }
@@ -105,8 +109,8 @@ pub(super) fn probe<const N: usize>(
     prober.finish()?;
     let (found, unnumbered) = (prober.hits.len(), std::mem::take(&mut prober.unnumbered));
     let count = unnumbered.len();
-    for wanted in by_key(unnumbered.into_iter(), count, segment.tables[0].shape.key_bits) {
-        prober.push(0, wanted)?;
+    for wanted in by_key(unnumbered.into_iter(), count, segment.tables[0].shape.key_bits()) {
+        prober.push(0, 0, wanted)?;
     }
     prober.finish()?;
     if prober.hits.len() != found + count {
@@ -143,9 +147,16 @@ fn by_key<const N: usize>(
 }
 
 impl<const N: usize> Prober<'_, N> {
-    fn push(&mut self, table: usize, wanted: Wanted<N>) -> Result<(), Corrupt> {
-        prefetch(&self.segment.tables[table].directory.unchecked()[wanted.key as usize]);
-        self.probes.push(Probe { wanted, table: table as u32, bucket: 0..0 });
+    fn push(&mut self, table: usize, below: u32, wanted: Wanted<N>) -> Result<(), Corrupt> {
+        let directory = self.segment.tables[table].directory.unchecked();
+        // A record that does not differ at all has the second level of the key, too.
+        let below = if wanted.limit == 0 { 0 } else { below };
+        let first = wanted.key as usize >> below << below;
+        prefetch(&directory[first]);
+        if below > 0 {
+            prefetch(&directory[first + (1 << below)]);
+        }
+        self.probes.push(Probe { wanted, table: table as u32, below, bucket: 0..0 });
         if self.probes.len() == PROBES { self.advance() } else { Ok(()) }
     }
 
@@ -164,13 +175,15 @@ impl<const N: usize> Prober<'_, N> {
         self.probes.clear();
         for probe in &mut self.ready {
             let table = &self.segment.tables[probe.table as usize];
-            probe.bucket = table.bucket(probe.wanted.key as usize);
+            probe.bucket = table.buckets(probe.wanted.key as usize, probe.below);
             let (records, stride) = (table.records.unchecked(), table.shape.stride());
             let bytes = probe.bucket.start * stride..probe.bucket.end * stride;
             // The hardware prefetcher follows a longer run.
-            for line in records[bytes].chunks(LINE).take(AHEAD) {
+            let bytes = &records[bytes];
+            for line in bytes.chunks(LINE).take(AHEAD) {
                 prefetch(&line[0]);
             }
+            bytes.last().into_iter().for_each(prefetch);
         }
         Ok(())
     }
@@ -191,21 +204,26 @@ impl<const N: usize> Prober<'_, N> {
         let records = table.records(probe.bucket.clone())?;
         self.near.clear();
         scan(&table.shape, records, &wanted.record, wanted.limit, &mut self.near);
+        let number = probe.table as usize;
+        // A run of buckets has codes that this table leaves to another.
+        let all_covered = probe.below == 0 || self.looks[number].is_some_and(|look| look.both.is_none());
         for &(at, distance) in &self.near {
             let distance = distance + wanted.apart;
-            if probe.table == 0 {
-                let unique = probe.bucket.start as u32 + at;
-                self.hits.push(CodeHit { query: wanted.query, unique, distance });
+            let record = &records[at as usize * table.shape.stride()..];
+            let code = table.shape.unpack::<N>(record, wanted.key as usize);
+            let (code, query) = (&code[..self.words], self.queries[wanted.query as usize]);
+            let covered = |number: usize| {
+                let shape = &tables[number].shape;
+                let difference = shape.key(code) ^ shape.key(query);
+                self.looks[number].is_some_and(|look| look.covers(shape, difference))
+            };
+            if !all_covered && !covered(number) {
                 continue;
             }
-            let record = &records[at as usize * table.shape.stride()..];
-            let code = &table.shape.unpack::<N>(record, wanted.key as usize)[..self.words];
-            let query = self.queries[wanted.query as usize];
-            let mut earlier = tables.iter().zip(self.flips).take(probe.table as usize);
-            let found_before = earlier.any(|(table, flips)| {
-                flips.is_some_and(|flips| (table.shape.key(code) ^ table.shape.key(query)).count_ones() <= flips)
-            });
-            if !found_before {
+            if number == 0 {
+                let unique = probe.bucket.start as u32 + at;
+                self.hits.push(CodeHit { query: wanted.query, unique, distance });
+            } else if !(0..number).any(covered) {
                 // In the first table it is the record that does not differ at all.
                 let first = &tables[0].shape;
                 let (key, record) = (first.key(code) as u32, first.pack(code));

@@ -19,29 +19,63 @@ pub(crate) struct Shape {
     low: usize,
     /// First byte after the block.
     high: usize,
-    /// Bits of the key: the highest of the block.
-    pub(crate) key_bits: u32,
+    /// Bits of the key's first level: the highest of the block.
+    pub(crate) outer_bits: u32,
     /// Bytes at the top of the block that are all key, and so not in the record; one byte of a code always is.
     dropped: usize,
+    /// First byte of the block after it, in a ring.
+    next_low: usize,
+    /// First byte after that.
+    next_high: usize,
+    /// Bits of the key's second level: the highest of the next block; none if there is one level.
+    pub(crate) inner_bits: u32,
 }
+
+/// Bits of a second level at least: fewer hardly divide a bucket, as keys that differ in a bit are read too.
+const LEAST_INNER: u32 = 6;
 
 impl Shape {
     /// Returns the tables of codes with `bits` bits: at most four blocks of 16 bits, from the top. With `unique` codes
-    /// a key gets as many bits as keep a bucket at a few records, but no more than its block has.
-    pub(crate) fn tables(bits: usize, unique: usize) -> Vec<Shape> {
+    /// a key gets as many bits as keep a bucket at a few records, but no more than its block has; with two levels, no
+    /// more than its block and the next.
+    pub(crate) fn tables(bits: usize, unique: usize, levels: u32) -> Vec<Shape> {
         let code = bits / 8;
         let fitting = unique.max(1).ilog2().saturating_sub(2).max(1);
-        let shape = |table: usize| {
+        let count = blocks(bits);
+        let block = |table: usize| {
             let high = code - 2 * table;
-            let low = high.saturating_sub(2);
-            let key_bits = fitting.min(8 * (high - low) as u32);
-            Shape { code, low, high, key_bits, dropped: (key_bits as usize / 8).min(code - 1) }
+            (high.saturating_sub(2), high)
         };
-        (0..code.div_ceil(2).min(4)).map(shape).collect()
+        let shape = |table: usize| {
+            let ((low, high), (next_low, next_high)) = (block(table), block((table + 1) % count));
+            let whole = |low: usize, high: usize| 8 * (high - low) as u32;
+            let outer_bits = match levels {
+                1 => fitting,
+                _ => fitting.saturating_sub(LEAST_INNER).max(1),
+            }
+            .min(whole(low, high));
+            let inner_bits = match levels {
+                1 => 0,
+                _ => fitting.saturating_sub(outer_bits).max(LEAST_INNER).min(whole(next_low, next_high)),
+            };
+            let dropped = (outer_bits as usize / 8).min(code - 1);
+            Shape { code, low, high, outer_bits, dropped, next_low, next_high, inner_bits }
+        };
+        (0..count).map(shape).collect()
+    }
+
+    /// Returns the bits of the key, of both levels.
+    pub(crate) fn key_bits(&self) -> u32 {
+        self.outer_bits + self.inner_bits
     }
 
     pub(crate) fn buckets(&self) -> usize {
-        1 << self.key_bits
+        1 << self.key_bits()
+    }
+
+    /// Returns whether the keys of sorted codes are sorted: the second level follows the first without a gap.
+    pub(crate) fn keeps_order(&self) -> bool {
+        self.inner_bits == 0 || self.outer_bits as usize == 8 * (self.high - self.low)
     }
 
     /// Returns the bytes of a record.
@@ -49,15 +83,30 @@ impl Shape {
         self.code - self.dropped
     }
 
+    /// Returns the key of a code, the first level above the second.
+    #[inline(always)]
     pub(crate) fn key(&self, code: &[u64]) -> usize {
-        let block_bits = 8 * (self.high - self.low) as u32;
-        let block = shifted(code, 8 * self.low) & ((1 << block_bits) - 1);
-        (block >> (block_bits - self.key_bits)) as usize
+        self.outer(code) << self.inner_bits | highest(code, 8 * self.next_low, 8 * self.next_high, self.inner_bits)
+    }
+
+    /// Returns the first level of the key of a code.
+    #[inline(always)]
+    pub(crate) fn outer(&self, code: &[u64]) -> usize {
+        highest(code, 8 * self.low, 8 * self.high, self.outer_bits)
+    }
+
+    /// Returns the second level of the key of the record at the start of `bytes`.
+    #[inline(always)]
+    pub(crate) fn inner<const N: usize>(&self, bytes: &[u8]) -> usize {
+        let record = self.load::<N>(bytes);
+        let moved = if self.next_low < self.gap() { 0 } else { self.dropped };
+        highest(&record, 8 * (self.next_low - moved), 8 * (self.next_high - moved), self.inner_bits)
     }
 
     /// Returns how many of the bits in which two keys differ are missing from the records.
+    #[inline(always)]
     pub(crate) fn dropped_distance(&self, key_difference: usize) -> u32 {
-        (key_difference >> (self.key_bits as usize - 8 * self.dropped)).count_ones()
+        (key_difference >> (self.key_bits() as usize - 8 * self.dropped)).count_ones()
     }
 
     /// Returns the first byte that the record leaves out.
@@ -95,7 +144,7 @@ impl Shape {
         let record = self.load::<N>(bytes);
         let gap = 8 * self.gap();
         let missing = 8 * self.dropped;
-        let dropped = (key >> (self.key_bits as usize - missing)) as u64;
+        let dropped = (key >> (self.key_bits() as usize - missing)) as u64;
         let mut words = [0; WORDS];
         // A code has at most one word more than its record: two bytes are missing.
         for (at, word) in words.iter_mut().enumerate().take(N + 1) {
@@ -148,6 +197,18 @@ pub(crate) fn store<const N: usize>(words: &[u64; N], record: &mut [u8]) {
     }
 }
 
+/// Returns how many blocks the tables of codes with `bits` bits have.
+pub(crate) fn blocks(bits: usize) -> usize {
+    (bits / 8).div_ceil(2).min(4)
+}
+
+/// Returns the highest `count` of the bits `low..high` of a code, at most 16.
+#[inline(always)]
+fn highest(code: &[u64], low: usize, high: usize, count: u32) -> usize {
+    let bits = (high - low) as u32;
+    ((shifted(code, low) & ((1 << bits) - 1)) >> (bits - count)) as usize
+}
+
 /// Returns the 64 bits of a code from `bit` on; zeros after its end.
 #[inline(always)]
 fn shifted(code: &[u64], bit: usize) -> u64 {
@@ -164,7 +225,8 @@ pub(crate) type Near = (u32, u32);
 pub(crate) fn scan<const N: usize>(shape: &Shape, records: &[u8], query: &[u64; N], limit: u32, found: &mut Vec<Near>) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("popcnt") {
-        if N == 1 && shape.stride() >= NARROWEST && is_x86_feature_detected!("avx2") {
+        let long = records.len() >= STEP * shape.stride() + PADDING;
+        if N == 1 && long && shape.stride() >= NARROWEST && is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has the instructions, as just detected.
             return unsafe { scan_avx2(shape, records, query[0], limit, found) };
         }
@@ -216,6 +278,23 @@ const NARROWEST: usize = 4;
 #[cfg(target_arch = "x86_64")]
 const STEP: usize = 8;
 
+/// Which bytes of two records of each size make a word each.
+#[cfg(target_arch = "x86_64")]
+static SPREAD: [[i8; 16]; 9 - NARROWEST] = {
+    let mut spread = [[-1; 16]; 9 - NARROWEST];
+    let mut stride = NARROWEST;
+    while stride <= 8 {
+        let mut byte = 0;
+        while byte < stride {
+            spread[stride - NARROWEST][byte] = byte as i8;
+            spread[stride - NARROWEST][8 + byte] = (stride + byte) as i8;
+            byte += 1;
+        }
+        stride += 1;
+    }
+    spread
+};
+
 /// Scans records of one word, eight at a time. Two records are loaded at once and spread to a word each; bits are
 /// counted by table look-up (Muła, Kurz, Lemire, "Faster population counts using AVX2 instructions", 2018).
 #[cfg(target_arch = "x86_64")]
@@ -225,12 +304,8 @@ fn scan_avx2(shape: &Shape, records: &[u8], query: u64, limit: u32, found: &mut 
     let stride = shape.stride();
     assert!((NARROWEST..=8).contains(&stride) && records.len() >= PADDING);
     let count = (records.len() - PADDING) / stride;
-    let mut places = [-1i8; 16];
-    for byte in 0..stride {
-        (places[byte], places[8 + byte]) = (byte as i8, (stride + byte) as i8);
-    }
     // SAFETY: the array has the 16 bytes that are read.
-    let spread = _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(places.as_ptr().cast()) });
+    let spread = _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(SPREAD[stride - NARROWEST].as_ptr().cast()) });
     let own = _mm256_set1_epi64x(query as i64);
     let low = _mm256_set1_epi8(15);
     let counts = _mm256_setr_epi8(
@@ -296,6 +371,7 @@ mod tests {
         store(&packed, &mut record[..shape.stride()]);
         assert_eq!(shape.unpack::<N>(&record, shape.key(code)), *code);
         assert_eq!(shape.compare(&record, &packed), Ordering::Equal);
+        assert_eq!(shape.outer(code) << shape.inner_bits | shape.inner::<N>(&record), shape.key(code));
     }
 
     fn check_scan<const N: usize>(shape: Shape, codes: &[[u64; 8]], limit: u32) {
@@ -328,8 +404,10 @@ mod tests {
             bytes in 1usize..=64, unique in 1usize..1 << 24, mut code in [any::<u64>(); 8],
         ) {
             mask(8 * bytes, &mut code);
-            for shape in Shape::tables(8 * bytes, unique) {
-                with_words!(shape.words(), check_round_trip::<N>(shape, &code));
+            for levels in 1..=blocks(8 * bytes).min(2) as u32 {
+                for shape in Shape::tables(8 * bytes, unique, levels) {
+                    with_words!(shape.words(), check_round_trip::<N>(shape, &code));
+                }
             }
         }
 
@@ -349,8 +427,10 @@ mod tests {
                 let (at, bit) = (at % codes.len(), bit % bits);
                 codes[at][bit / 64] ^= 1 << (bit % 64);
             }
-            for shape in Shape::tables(bits, unique) {
-                with_words!(shape.words(), check_scan::<N>(shape, &codes, limit));
+            for levels in 1..=blocks(bits).min(2) as u32 {
+                for shape in Shape::tables(bits, unique, levels) {
+                    with_words!(shape.words(), check_scan::<N>(shape, &codes, limit));
+                }
             }
         }
     }

@@ -3,6 +3,11 @@
 //! Two codes at most `k` bits apart cannot differ in more than `r` bits in every block if the `r + 1` of all blocks
 //! add up to more than `k` (pigeonhole). So a search reads, in each table, the buckets whose key is at most `r` bits
 //! from the query's, and reports a code from the first table that finds it.
+//!
+//! More is true if the blocks stand in a ring: in one of those blocks and the next one together they differ in less
+//! than the two `r + 1` add up to. For if each block with at most `r` differing bits were followed by one that makes up
+//! for it, all together would differ in more than `k`. (Qin, Xiao, "Pigeonring", VLDB 2018.) So a table with two levels
+//! files codes under a block and, within it, the first bits of the next, and a search leaves out most of a bucket.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,11 +15,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::prelude::*;
 
-use super::PlannedPart;
 use super::ids::{Id, IdColumn, Ids};
 use super::probe::{CodeHit, probe};
-use super::records::{Near, Shape, WORDS, scan, with_words};
-use super::table::{CodeTable, ball, masks};
+use super::records::{Near, Shape, WORDS, blocks, scan, with_words};
+use super::table::{CodeTable, Look, Run};
+use super::{PlannedPart, PlannedTable};
 use crate::saved::{Corrupt, Mapped, Repeats, Store, partition_point};
 
 /// Keys are probed at most this many bits away; beyond it a scan of all codes is cheaper.
@@ -23,24 +28,28 @@ const MAX_FLIPS: usize = 4;
 const MAX_PLANNED: usize = 4 * (MAX_FLIPS + 1);
 /// Size of the cache of methods that find only a share.
 const KEPT_METHODS: usize = 8;
+/// From this many different codes on a segment has two levels, unless told otherwise.
+const TWO_LEVELS: usize = 30_000_000;
 /// A bucket of this size is sorted by all threads.
 const HEAVY_BUCKET: usize = 1 << 15;
 
 // Nanoseconds of the steps of a search, measured on one core; only their ratios matter.
-const PROBE_COST: f64 = 12.0;
-const COMPARE_COST: f64 = 0.8;
+const PROBE_COST: f64 = 24.0;
+const COMPARE_COST: f64 = 0.5;
 const SCAN_COST: f64 = 0.7;
 
 /// How one segment is searched at one radius.
 #[derive(Clone, Debug)]
 pub(crate) struct Method {
     /// For each table how far its keys are probed; None if it is not used. No tables: a scan.
-    pub(crate) flips: Option<Vec<Option<u32>>>,
+    pub(super) looks: Option<Vec<Option<Look>>>,
     pub(crate) probes: usize,
     pub(crate) candidates: f64,
+    /// The candidates that the second levels leave out.
+    pub(crate) saved: f64,
     /// Expected nanoseconds.
     pub(crate) cost: f64,
-    masks: Vec<Vec<u32>>,
+    runs: Vec<Vec<Run>>,
 }
 
 /// The radius of a search, the share of matches it has to find, and the probability that a bit of a match differs.
@@ -58,6 +67,21 @@ impl Reach {
     }
 }
 
+/// What a look into one table costs.
+#[derive(Clone, Copy)]
+struct Share {
+    look: Option<Look>,
+    /// Expected nanoseconds.
+    cost: f64,
+    candidates: f64,
+    /// The candidates that the second level leaves out.
+    saved: f64,
+}
+
+impl Share {
+    const NONE: Share = Share { look: None, cost: 0.0, candidates: 0.0, saved: 0.0 };
+}
+
 /// Returns the probability that more than `most` of `bits` bits differ.
 fn chance_beyond(bits: u32, flip: f64, most: usize) -> f64 {
     let mut chance = (1.0 - flip).powi(bits as i32);
@@ -72,6 +96,7 @@ fn chance_beyond(bits: u32, flip: f64, most: usize) -> f64 {
 /// Sealed codes with their ids.
 pub(crate) struct Segment {
     pub(crate) bits: usize,
+    pub(crate) levels: u32,
     pub(super) tables: Vec<CodeTable>,
     /// Codes with more than one id.
     repeats: Repeats,
@@ -135,6 +160,7 @@ fn sorted_rows(bits: usize, codes: &[u64]) -> Vec<(u64, u32)> {
 
 /// The columns of a saved segment.
 pub(crate) struct SegmentColumns {
+    pub(crate) levels: u32,
     pub(crate) tables: Vec<(Shape, Store<u32>, Store<u8>)>,
     pub(crate) repeats: Store<[u32; 2]>,
     pub(crate) ids: IdColumn,
@@ -143,11 +169,21 @@ pub(crate) struct SegmentColumns {
 }
 
 impl Segment {
-    /// Builds a segment of codes and their ids; `ascending` has the rows sorted by id.
-    pub(crate) fn build(bits: usize, codes: &[u64], ids: &Ids, ascending: &[u32]) -> Segment {
+    /// Builds a segment of codes and their ids; `ascending` has the rows sorted by id. Without `levels` there are two
+    /// where they pay.
+    pub(crate) fn build(bits: usize, levels: Option<u32>, codes: &[u64], ids: &Ids, ascending: &[u32]) -> Segment {
         let words = bits.div_ceil(64);
         let code = |row: u32| &codes[row as usize * words..(row as usize + 1) * words];
         let mut rows = sorted_rows(bits, codes);
+        let distinct =
+            rows.windows(2).filter(|pair| pair[0].0 != pair[1].0 || code(pair[0].1) != code(pair[1].1)).count();
+        let distinct = distinct + usize::from(!rows.is_empty());
+        let planned = if distinct >= TWO_LEVELS && blocks(bits) > 1 { 2 } else { 1 };
+        let levels = levels.unwrap_or(planned);
+        let shapes = Shape::tables(bits, distinct, levels);
+        if !shapes[0].keeps_order() {
+            rows.par_sort_by_key(|&(_, row)| shapes[0].key(code(row)));
+        }
         // The ids of a code are sorted, so that the first ones can be read without the others.
         for equal in rows.chunk_by_mut(|left, right| left.0 == right.0 && code(left.1) == code(right.1)) {
             if equal.len() > 1 {
@@ -177,15 +213,15 @@ impl Segment {
         }
         drop(rows);
         let by_id = ascending.iter().map(|&row| entry_of[row as usize]).collect();
-        let shapes = Shape::tables(bits, unique.len() / words);
         let build = |shape: Shape| with_words!(shape.words(), build_table::<N>(shape, &unique, words));
         let tables = shapes.into_par_iter().map(build).collect();
         let repeats = Repeats::new(Store::Owned(repeats), unique.len() / words, ascending.len());
-        Segment::assemble(bits, tables, repeats, column, Store::Owned(by_id), None)
+        Segment::assemble(bits, levels, tables, repeats, column, Store::Owned(by_id), None)
     }
 
     fn assemble(
         bits: usize,
+        levels: u32,
         tables: Vec<CodeTable>,
         repeats: Repeats,
         ids: IdColumn,
@@ -193,7 +229,7 @@ impl Segment {
         file: Option<Arc<Mapped>>,
     ) -> Segment {
         let methods = (0..=MAX_PLANNED).map(|_| OnceLock::new()).collect();
-        Segment { bits, tables, repeats, ids, by_id, methods, sampled: Mutex::default(), file }
+        Segment { bits, levels, tables, repeats, ids, by_id, methods, sampled: Mutex::default(), file }
     }
 
     /// Returns a segment of saved columns. Refuses directories whose buckets do not follow each other up to `unique`.
@@ -207,7 +243,7 @@ impl Segment {
             tables.push(CodeTable { shape, directory, records });
         }
         let repeats = Repeats::new(columns.repeats, unique, columns.by_id.len());
-        Ok(Segment::assemble(bits, tables, repeats, columns.ids, columns.by_id, columns.file))
+        Ok(Segment::assemble(bits, columns.levels, tables, repeats, columns.ids, columns.by_id, columns.file))
     }
 
     /// Returns the columns in the order they are saved: for each table its directory and records; then the rest.
@@ -337,104 +373,142 @@ impl Segment {
     fn scan_method(&self) -> Method {
         let candidates = self.unique() as f64;
         Method {
-            flips: None,
+            looks: None,
             probes: 0,
             candidates,
+            saved: 0.0,
             cost: candidates * SCAN_COST * self.words_cost(),
-            masks: Vec::new(),
+            runs: Vec::new(),
         }
     }
 
-    /// Returns the cheapest way to spread `radius + 1` over the tables: one more than the bits a table's keys are
-    /// probed away.
-    fn plan(&self, radius: u32) -> Method {
-        let whole = self.scan_method();
-        let needed = radius as usize + 1;
-        // best[n]: least cost to spread n over the tables so far, and the share of each.
-        let mut best: Vec<Option<(f64, f64, Vec<usize>)>> = vec![None; needed + 1];
-        best[0] = Some((0.0, 0.0, Vec::new()));
-        for table in &self.tables {
-            let mut shares = vec![(0.0, 0.0)];
-            for flips in 0..needed.min(MAX_FLIPS + 1).min(table.shape.key_bits as usize + 1) {
-                let candidates = table.surroundings(flips);
-                let probes = ball(table.shape.key_bits, flips) as f64;
-                let cost = probes * PROBE_COST + candidates * COMPARE_COST * self.words_cost();
-                shares.push((cost, candidates));
-                if cost > whole.cost {
+    /// Returns what it costs to look into a table.
+    fn share(&self, table: &CodeTable, look: Look) -> Share {
+        let candidates = table.surroundings(look);
+        let probes = look.probes(&table.shape) as f64;
+        let cost = probes * PROBE_COST + candidates * COMPARE_COST * self.words_cost();
+        Share { look: Some(look), cost, candidates, saved: 0.0 }
+    }
+
+    /// Returns what it costs to look into the first level of each table, for each number of bits its keys may differ in,
+    /// up to `most` or to what costs more than `limit`.
+    fn outer_shares(&self, most: usize, limit: f64) -> Vec<Vec<Share>> {
+        let of = |table: &CodeTable| {
+            let mut shares = Vec::new();
+            for outer in 0..=most.min(MAX_FLIPS).min(table.shape.outer_bits as usize) {
+                shares.push(self.share(table, Look { outer: outer as u32, both: None }));
+                if shares[outer].cost > limit {
                     break;
                 }
             }
-            let mut next: Vec<Option<(f64, f64, Vec<usize>)>> = vec![None; needed + 1];
-            for (sum, so_far) in best.iter().enumerate() {
-                let Some((cost, candidates, chosen)) = so_far else { continue };
-                for (share, (more_cost, more_candidates)) in shares.iter().enumerate() {
-                    let place = &mut next[(sum + share).min(needed)];
-                    let total = cost + more_cost;
-                    if place.as_ref().is_none_or(|(known, ..)| total < *known) {
-                        let chosen = chosen.iter().copied().chain([share]).collect();
-                        *place = Some((total, candidates + more_candidates, chosen));
-                    }
+            shares
+        };
+        self.tables.iter().map(of).collect()
+    }
+
+    /// Returns the cheapest way to spread `radius + 1` over the tables: one more than the bits a table's keys are
+    /// probed away, in the first level alone or in both.
+    fn plan(&self, radius: u32) -> Method {
+        let whole = self.scan_method();
+        let needed = radius as usize + 1;
+        let outer = self.outer_shares(radius as usize, whole.cost);
+        // shares[table][share][share of the next table]
+        let both = |table: usize, share: usize, next: usize| {
+            let Some(look) = Look::by_both(share, next) else { return Share::NONE };
+            let (one, shape) = (outer[table][share - 1], &self.tables[table].shape);
+            if self.levels == 1 || look.probes(shape) as f64 * PROBE_COST >= one.cost {
+                return one;
+            }
+            let two = self.share(&self.tables[table], look);
+            if two.cost < one.cost { Share { saved: one.candidates - two.candidates, ..two } } else { one }
+        };
+        let count = self.tables.len();
+        let most = |table: usize| outer[table % count].len().min(needed);
+        let nexts = |table: usize, share: usize| match self.levels {
+            1 => 0..=0,
+            _ => 0..=most(table + 1).min(needed - share),
+        };
+        let of = |table: usize| {
+            let of_share = |share: usize| nexts(table, share).map(|next| both(table, share, next)).collect();
+            (0..=most(table)).map(of_share).collect()
+        };
+        let shares: Vec<Vec<Vec<Share>>> = (0..count).map(of).collect();
+        let mut best: Option<(f64, Vec<Share>)> = None;
+        let mut chosen = vec![0; count];
+        // All ways to spread, as counting goes.
+        loop {
+            if chosen.iter().sum::<usize>() == needed {
+                let next = |table: usize| if self.levels == 1 { 0 } else { chosen[(table + 1) % count] };
+                let own = |table: usize| shares[table][chosen[table]][next(table)];
+                let own: Vec<Share> = (0..count).map(own).collect();
+                let cost = own.iter().map(|share| share.cost).sum();
+                if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+                    best = Some((cost, own));
                 }
             }
-            best = next;
+            let Some(table) = (0..count).find(|&table| chosen[table] < most(table)) else { break };
+            chosen[table] += 1;
+            chosen[..table].fill(0);
         }
-        let Some((cost, candidates, shares)) = best.pop().flatten().filter(|(cost, ..)| *cost < whole.cost) else {
-            return whole;
-        };
-        self.by_tables(&shares, candidates, cost)
+        match best {
+            Some((cost, shares)) if cost < whole.cost => self.by_tables(&shares),
+            _ => whole,
+        }
     }
 
     /// Returns the cheapest method that finds the requested share of codes whose bits each differ with the same
-    /// probability: a code is missed if its key is too far away in every table, and tables have disjoint bits.
+    /// probability: a code is missed if its key is too far away in every table, and tables have disjoint bits. Second
+    /// levels are not disjoint, so they are not used.
     fn sample(&self, reach: Reach) -> Option<Method> {
         let loss = 1.0 - reach.recall;
-        // (nanoseconds, records looked at, share missed, what each table has) for each choice so far.
-        let mut choices = vec![(0.0, 0.0, 1.0, Vec::new())];
-        for table in &self.tables {
-            let key_bits = table.shape.key_bits;
-            let mut shares = vec![(0.0, 0.0, 1.0)];
-            for flips in 0..=MAX_FLIPS.min(key_bits as usize) {
-                let candidates = table.surroundings(flips);
-                let probes = ball(key_bits, flips) as f64;
-                let cost = probes * PROBE_COST + candidates * COMPARE_COST * self.words_cost();
-                shares.push((cost, candidates, chance_beyond(key_bits, reach.flip, flips)));
-            }
-            let more = |(cost, candidates, missed, chosen): &(f64, f64, f64, Vec<usize>)| {
-                let with = |(share, more): (usize, &(f64, f64, f64))| {
-                    let chosen = chosen.iter().copied().chain([share]).collect();
-                    (cost + more.0, candidates + more.1, missed * more.2, chosen)
+        // (nanoseconds, share missed, what each table has) for each choice so far.
+        let mut choices = vec![(0.0, 1.0, Vec::new())];
+        for (table, shares) in self.tables.iter().zip(self.outer_shares(MAX_FLIPS, f64::INFINITY)) {
+            let missed = |flips: usize| chance_beyond(table.shape.outer_bits, reach.flip, flips);
+            let shares: Vec<(Share, f64)> = std::iter::once((Share::NONE, 1.0))
+                .chain(shares.into_iter().enumerate().map(|(flips, share)| (share, missed(flips))))
+                .collect();
+            let more = |(cost, missed, chosen): &(f64, f64, Vec<Share>)| {
+                let with = |(share, more): &(Share, f64)| {
+                    (cost + share.cost, missed * more, chosen.iter().copied().chain([*share]).collect())
                 };
-                shares.iter().enumerate().map(with).collect::<Vec<_>>()
+                shares.iter().map(with).collect::<Vec<_>>()
             };
             choices = choices.iter().flat_map(more).collect();
         }
-        let enough = choices.into_iter().filter(|(_, _, missed, _)| *missed <= loss);
-        let (cost, candidates, _, shares) = enough.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some(self.by_tables(&shares, candidates, cost))
+        let enough = choices.into_iter().filter(|(_, missed, _)| *missed <= loss);
+        Some(self.by_tables(&enough.min_by(|a, b| a.0.total_cmp(&b.0))?.2))
     }
 
-    /// Returns the method that probes each table to one bit less than its share.
-    fn by_tables(&self, shares: &[usize], candidates: f64, cost: f64) -> Method {
-        let flips: Vec<Option<u32>> =
-            shares.iter().map(|share| share.checked_sub(1).map(|flips| flips as u32)).collect();
-        let masks: Vec<Vec<u32>> = self
-            .tables
-            .iter()
-            .zip(&flips)
-            .map(|(table, flips)| flips.map_or(Vec::new(), |flips| masks(table.shape.key_bits, flips as usize)))
-            .collect();
-        Method { probes: masks.iter().map(Vec::len).sum(), flips: Some(flips), candidates, cost, masks }
+    /// Returns the method that looks into the tables like this.
+    fn by_tables(&self, shares: &[Share]) -> Method {
+        let looks: Vec<Option<Look>> = shares.iter().map(|share| share.look).collect();
+        let runs_of =
+            |(table, look): (&CodeTable, &Option<Look>)| look.map_or(Vec::new(), |look| look.runs(&table.shape));
+        let runs: Vec<Vec<Run>> = self.tables.iter().zip(&looks).map(runs_of).collect();
+        Method {
+            probes: runs.iter().map(Vec::len).sum(),
+            looks: Some(looks),
+            candidates: shares.iter().map(|share| share.candidates).sum(),
+            saved: shares.iter().map(|share| share.saved).sum(),
+            cost: shares.iter().map(|share| share.cost).sum(),
+            runs,
+        }
     }
 
     /// Returns the plan of such a search.
     pub(crate) fn planned(&self, reach: Reach) -> PlannedPart {
         let method = self.method(reach);
-        let key_bits = self.tables.iter().map(|table| table.shape.key_bits);
+        let planned = |(table, look): (&CodeTable, &Option<Look>)| PlannedTable {
+            key_bits: (table.shape.outer_bits, table.shape.inner_bits),
+            flips: look.map(|look| (look.outer, look.both)),
+        };
         PlannedPart {
             entries: self.entries(),
-            tables: method.flips.as_ref().map(|flips| key_bits.zip(flips.iter().copied()).collect()),
+            tables: method.looks.as_ref().map(|looks| self.tables.iter().zip(looks).map(planned).collect()),
             probes: method.probes,
             candidates: method.candidates,
+            saved: method.saved,
             cost: method.cost,
         }
     }
@@ -452,7 +526,11 @@ impl Segment {
             }
             let mut own = [0; WORDS];
             own[..words].copy_from_slice(code);
-            if last.is_some_and(|last| last.iter().rev().cmp(own.iter().rev()) != Ordering::Less) {
+            let in_order = |last: [u64; WORDS]| {
+                let keys = first.shape.key(&last).cmp(&first.shape.key(&own));
+                keys.then(last.iter().rev().cmp(own.iter().rev())) == Ordering::Less
+            };
+            if last.is_some_and(|last| !in_order(last)) {
                 return Err(self.tables[0].records.corrupt("its codes are out of order"));
             }
             last = Some(own);
@@ -498,9 +576,9 @@ impl Segment {
         radius: u32,
         hits: &mut Vec<CodeHit>,
     ) -> Result<(), Corrupt> {
-        match &method.flips {
-            Some(flips) => {
-                with_words!(self.tables[0].shape.words(), probe::<N>(self, flips, &method.masks, queries, radius, hits))
+        match &method.looks {
+            Some(looks) => {
+                with_words!(self.tables[0].shape.words(), probe::<N>(self, looks, &method.runs, queries, radius, hits))
             }
             None => self.scan(queries, &mut vec![radius; queries.len()], |query, unique, distance, limit| {
                 hits.push(CodeHit { query, unique, distance });
@@ -545,15 +623,16 @@ fn scan_all<const N: usize>(
 ) -> Result<(), Corrupt> {
     let table = &segment.tables[0];
     let prepared: Vec<(usize, [u64; N])> =
-        queries.iter().map(|query| (table.shape.key(query), table.shape.pack(query))).collect();
+        queries.iter().map(|query| (table.shape.outer(query), table.shape.pack(query))).collect();
     let mut near: Vec<Near> = Vec::new();
     // A stretch of buckets stays in the cache while all queries pass over it.
-    let stretch = (table.shape.buckets() * (1 << 18) / table.records.len()).clamp(1, table.shape.buckets());
-    for first in (0..table.shape.buckets()).step_by(stretch) {
+    let (keys, below) = (1 << table.shape.outer_bits, table.shape.inner_bits);
+    let stretch = (keys * (1 << 18) / table.records.len()).clamp(1, keys);
+    for first in (0..keys).step_by(stretch) {
         for (query, (query_key, packed)) in prepared.iter().enumerate() {
-            for key in first..(first + stretch).min(table.shape.buckets()) {
-                let bucket = table.bucket(key);
-                let apart = table.shape.dropped_distance(key ^ query_key);
+            for key in first..(first + stretch).min(keys) {
+                let bucket = table.buckets(key << below, below);
+                let apart = table.shape.dropped_distance((key ^ query_key) << below);
                 if bucket.is_empty() || apart > limits[query] {
                     continue;
                 }
@@ -577,4 +656,138 @@ fn find<const N: usize>(segment: &Segment, code: &[u64]) -> Result<Option<usize>
 
 fn build_table<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> CodeTable {
     CodeTable::build::<N>(shape, codes, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn apart(a: &[u64], b: &[u64]) -> u32 {
+        a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
+    }
+
+    /// Returns the look by both levels into a table, if the tables have these shares.
+    fn look(shares: &[usize], table: usize) -> Option<Look> {
+        Look::by_both(shares[table], shares[(table + 1) % shares.len()])
+    }
+
+    /// All keys of two codes within the radius, however they differ: some table covers them and reads their bucket.
+    #[test]
+    fn no_difference_escapes_all_tables() {
+        let mut random = 1u64;
+        let mut below = |limit: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % limit
+        };
+        let (mut only_by_last_bit, mut tried) = (0, 0);
+        for bits in [24, 32, 40, 56, 64, 72, 128] {
+            for _ in 0..4000 {
+                let shapes = Shape::tables(bits, 1 << (8 + below(22)), 2);
+                let shares: Vec<usize> = shapes.iter().map(|_| below(4)).collect();
+                let Some(radius) = shares.iter().sum::<usize>().checked_sub(1) else { continue };
+                // Most bits of the highest, where the keys are.
+                let mut difference = [0u64; 2];
+                for _ in 0..radius {
+                    let bit = bits - 1 - below(bits.min(64));
+                    difference[bit / 64] |= 1 << (bit % 64);
+                }
+                let near = |table: usize, less: u32| {
+                    let (shape, look) = (&shapes[table], look(&shares, table)?);
+                    let key = shape.key(&difference[..bits.div_ceil(64)]);
+                    let both = look.both.map(|both| both - less.min(both - look.outer));
+                    let look = Look { both, ..look };
+                    look.covers(shape, key).then_some((look, key as u32))
+                };
+                let covering: Vec<_> = (0..shapes.len()).filter_map(|table| Some((table, near(table, 0)?))).collect();
+                assert!(!covering.is_empty(), "{bits} bits, {shares:?}, {difference:x?}");
+                for (table, (look, key)) in covering {
+                    let runs = look.runs(&shapes[table]);
+                    let reading = runs.iter().filter(|run| run.mask >> run.below == key >> run.below);
+                    assert_eq!(reading.count(), 1, "{look:?} of {:?}", shapes[table]);
+                }
+                tried += 1;
+                only_by_last_bit += usize::from((0..shapes.len()).all(|table| near(table, 1).is_none()));
+            }
+        }
+        // With one bit less for both levels, some would escape.
+        assert!(only_by_last_bit > tried / 500, "{only_by_last_bit} of {tried}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+        /// Looks that the planner would not choose for so few codes are exact too, and find each code once.
+        #[test]
+        fn every_spread_over_the_tables_is_exact(
+            bytes in prop_oneof![Just(8usize), Just(16), 3usize..=20], levels in 1u32..=2,
+            shares in [0usize..4, 0..4, 0..4, 0..4], first_level_only in any::<[bool; 4]>(),
+            centre in any::<[u64; 3]>(), others in prop::collection::vec((any::<[u64; 3]>(), 0u32..64), 1..300),
+            filler in prop_oneof![Just(0u64), 1u64..20_000],
+        ) {
+            let (bits, words) = (8 * bytes, bytes.div_ceil(8));
+            // Each bit differs from the centre's rarely, so that distances are around the radius.
+            let code = |(noise, often): &([u64; 3], u32)| -> Vec<u64> {
+                let mut code = centre;
+                for turn in 0..often % 16 {
+                    let bit = (noise[0] >> (8 * (turn % 8)) ^ noise[1] >> (8 * (turn / 8))) as usize % bits;
+                    code[bit / 64] ^= 1 << (bit % 64);
+                }
+                if bits % 64 != 0 {
+                    code[words - 1] &= u64::MAX >> (64 - bits % 64);
+                }
+                code[..words].to_vec()
+            };
+            let mut codes: Vec<Vec<u64>> = others.iter().map(code).collect();
+            let queries: Vec<Vec<u64>> = codes.iter().take(4).cloned().chain([code(&(centre, 0))]).collect();
+            // Keys are longer with more codes.
+            let strange = |number: u64| -> Vec<u64> {
+                let mut code = [number.wrapping_mul(0x9e37_79b9_7f4a_7c15), number, !number];
+                code.rotate_left(3 - words);
+                if bits % 64 != 0 {
+                    code[words - 1] &= u64::MAX >> (64 - bits % 64);
+                }
+                code[..words].to_vec()
+            };
+            codes.extend((0..filler).map(strange));
+            let ids = Ids::Int((0..codes.len() as i64).collect());
+            let ascending: Vec<u32> = (0..codes.len() as u32).collect();
+            let segment = Segment::build(bits, Some(levels), &codes.concat(), &ids, &ascending);
+            segment.verify().unwrap();
+            let count = segment.tables.len();
+            let spread = &shares[..count];
+            let Some(radius) = spread.iter().sum::<usize>().checked_sub(1) else { return Ok(()) };
+            let share = |table: usize| match look(spread, table) {
+                Some(Look { outer, .. }) if levels == 1 || first_level_only[table] => {
+                    segment.share(&segment.tables[table], Look { outer, both: None })
+                }
+                Some(look) => segment.share(&segment.tables[table], look),
+                None => Share::NONE,
+            };
+            let chosen: Vec<Share> = (0..count).map(share).collect();
+            let method = segment.by_tables(&chosen);
+            for (table, share) in segment.tables.iter().zip(&chosen) {
+                if let Some(look) = share.look {
+                    prop_assert_eq!(look.probes(&table.shape), look.runs(&table.shape).len() as u64);
+                }
+            }
+            let asked: Vec<&[u64]> = queries.iter().map(Vec::as_slice).collect();
+            let mut hits = Vec::new();
+            segment.search(&method, &asked, radius as u32, &mut hits).unwrap();
+            let mut found: Vec<(u32, u32, u32)> =
+                hits.iter().map(|hit| (hit.query, hit.unique, hit.distance)).collect();
+            found.sort_unstable();
+            let mut expected = Vec::new();
+            for (number, query) in (0..).zip(&queries) {
+                segment.each_code(|unique, code| {
+                    let distance = apart(query, code);
+                    if distance as usize <= radius {
+                        expected.push((number, unique as u32, distance));
+                    }
+                    Ok(())
+                }).unwrap();
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
 }

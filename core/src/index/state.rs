@@ -173,7 +173,7 @@ impl State {
         let mut reach = 3;
         let by_tables = |reach: u32| {
             !self.slots.is_empty()
-                && self.slots.iter().all(|slot| slot.segment.method(Reach::all(reach)).flips.is_some())
+                && self.slots.iter().all(|slot| slot.segment.method(Reach::all(reach)).looks.is_some())
         };
         while !open.is_empty() && by_tables(reach.min(radius)) {
             let reached = reach.min(radius);

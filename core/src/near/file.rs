@@ -107,7 +107,7 @@ pub(super) fn write(path: &Path, part: &SketchPart, recipe: Option<&str>) -> Res
 
 /// Returns a part whose columns are mapped, and the recipe of its texts.
 pub(super) fn open(path: &Path) -> Result<(SketchPart, Option<String>), FileError> {
-    let mut file = saved::open(path, &FORMAT, |head| Ok(Header::from_head(head)?.sizes()))?;
+    let mut file = saved::open(path, &[&FORMAT], |head| Ok(Header::from_head(head)?.sizes()))?;
     let wrong = |what: &str| FileError::Corrupt(Corrupt::new(what));
     let header = Header::from_head(&file.head).map_err(wrong)?;
     let count = header.sketches;

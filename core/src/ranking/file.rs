@@ -79,7 +79,7 @@ pub(super) fn write(path: &Path, part: &PostingPart, covered: &Covered) -> Resul
 
 /// Returns a part whose columns are mapped, and what it covers.
 pub(super) fn open(path: &Path) -> Result<(PostingPart, Covered), FileError> {
-    let mut file = saved::open(path, &FORMAT, |head| Ok(Header::from_head(head)?.sizes()))?;
+    let mut file = saved::open(path, &[&FORMAT], |head| Ok(Header::from_head(head)?.sizes()))?;
     let wrong = |what: &str| FileError::Corrupt(Corrupt::new(what));
     let header = Header::from_head(&file.head).map_err(wrong)?;
     let part = PostingPart {

@@ -104,11 +104,12 @@ impl Head {
     }
 
     /// Parses the header at the start of a file; returns its length too.
-    fn from_bytes(format: &Format, file: &[u8]) -> Result<(Head, Frame, usize), FileError> {
+    fn from_bytes(formats: &[&Format], file: &[u8]) -> Result<(Head, Frame, usize), FileError> {
         let number =
             |at: usize| file.get(at..at + 8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
-        if !file.starts_with(format.magic) {
-            return Err(corrupt(format_args!("this is not a {}", format.name)));
+        let newest = formats[formats.len() - 1];
+        if !file.starts_with(newest.magic) {
+            return Err(corrupt(format_args!("this is not a {}", newest.name)));
         }
         let cut = || corrupt("the header is cut short");
         let version_and_length = number(8).ok_or_else(cut)?;
@@ -117,13 +118,13 @@ impl Head {
         if number(16) != Some(header_sum(header)) {
             return Err(corrupt("the checksum of the header is wrong"));
         }
-        if version != format.version {
+        let Some(format) = formats.iter().find(|format| format.version == version) else {
             return Err(FileError::Refused(Error::new(format!(
                 "the index has format version {version}, this neardup reads version {}; use the neardup that saved \
                  it, or build the index again",
-                format.version
+                newest.version
             ))));
-        }
+        };
         let field = |at: usize| number(START + 8 * at).ok_or_else(cut);
         let own = format.numbers;
         let text_at = START + 8 * (own + 3);
@@ -263,10 +264,10 @@ impl Opened {
     }
 }
 
-/// Opens a file. `sizes` returns the bytes of each column by the header, or an error message.
+/// Opens a file of one of some versions of a format, the newest last. `sizes` returns the bytes of each column by the header, or an error message.
 pub(crate) fn open(
     path: &Path,
-    format: &Format,
+    formats: &[&Format],
     sizes: impl Fn(&Head) -> Result<Vec<usize>, &'static str>,
 ) -> Result<Opened, FileError> {
     if cfg!(target_endian = "big") {
@@ -288,7 +289,7 @@ pub(crate) fn open(
     // promises that nobody writes to the file while it is open; saving replaces the file instead.
     let map = unsafe { Mmap::map(&file)? };
     let outside = || named(corrupt("the counts in the header do not fit the file"));
-    let (head, frame, header_length) = Head::from_bytes(format, &map).map_err(named)?;
+    let (head, frame, header_length) = Head::from_bytes(formats, &map).map_err(named)?;
     let sizes = sizes(&head).map_err(|what| named(corrupt(what)))?;
     if frame.length != map.len() as u64 {
         return Err(named(corrupt(format_args!("the file has {} bytes, {} were saved", map.len(), frame.length))));

@@ -30,10 +30,15 @@ class PlanPart:
     entries     number of ids in this part
     method      "tables": read the buckets of near keys; "scan": compare every fingerprint
     keys        number of key bits of each table
-    flips       number of key bits that may differ, for each table; None: the table is not read
-    probes      buckets read for a query
+    flips       number of key bits that may differ, for each table; None: the table is not read.
+                Of keys with two levels it counts the bits of the first
+    probes      runs of buckets read for a query
     candidates  expected number of fingerprints compared with a query
     cost        expected microseconds a query takes on one core, in a batch
+    inner       number of key bits that are the second level, for each table; 0: there is one level
+    both        number of bits of both levels together that may differ, for each table; None: only
+                the first level is used
+    saved       expected number of candidates besides if only the first level were used
     """
 
     entries: int
@@ -43,20 +48,37 @@ class PlanPart:
     probes: int
     candidates: float
     cost: float
+    inner: tuple[int, ...] = ()
+    both: tuple[int | None, ...] = ()
+    saved: float = 0.0
+
+    @property
+    def levels(self) -> int:
+        """The levels of keys used: 2 if a table is read by both, 0 for a scan."""
+        return 0 if self.method == "scan" else 1 + any(both is not None for both in self.both)
 
     def __str__(self) -> str:
         if self.method == "scan":
             return f"{self.entries:,} entries: scan, {self.cost:,.2f} µs"
         tables = ", ".join(
-            f"{bits} bits" if flips == 0 else f"{bits} bits ± {flips}"
-            for bits, flips in zip(self.keys, self.flips, strict=True)
+            _look(bits - inner, flips)
+            if both is None
+            else f"{_look(bits - inner, flips)} with {_look(bits, both)}"
+            for bits, inner, flips, both in zip(
+                self.keys, self.inner, self.flips, self.both, strict=True
+            )
             if flips is not None
         )
+        saved = f" ({self.candidates + self.saved:,.0f} with one level)" if self.levels == 2 else ""
         return (
             f"{self.entries:,} entries: {len(self.flips) - self.flips.count(None)} tables "
-            f"({tables}), {self.probes:,} probes, {self.candidates:,.0f} candidates, "
+            f"({tables}), {self.probes:,} probes, {self.candidates:,.0f} candidates{saved}, "
             f"{self.cost:,.2f} µs"
         )
+
+
+def _look(bits: int, flips: int) -> str:
+    return f"{bits} bits ± {flips}" if flips else f"{bits} bits"
 
 
 @dataclass(frozen=True)
@@ -73,6 +95,11 @@ class Plan:
     cost: float
     parts: tuple[PlanPart, ...]
 
+    @property
+    def levels(self) -> int:
+        """The most levels of keys that a part uses; 0 if all are scanned."""
+        return max((part.levels for part in self.parts), default=0)
+
     def __str__(self) -> str:
         lines = [f"radius {self.radius}: {self.method}, about {self.cost:,.2f} µs a query"]
         return "\n".join(lines + [f"  {part}" for part in self.parts])
@@ -84,6 +111,8 @@ class Index:
     bits    width of the fingerprints, a multiple of 8 up to 512
     recipe  recipe of the fingerprints; sets `bits` [default: that of the first `Fingerprints`
             added]. Fingerprints of another recipe raise ValueError; ints and arrays are not checked
+    levels  levels of the tables' keys, 1 or 2 [default: 2 in a part of 30 million fingerprints or
+            more, where they pay]. Answers are the same
 
     Ids are signed 64-bit integers or strings, all of one kind. An id has one fingerprint; a
     fingerprint may have many ids. All methods are thread-safe.
@@ -101,13 +130,19 @@ class Index:
     _core: _core.Index
 
     def __init__(
-        self, bits: int = 64, *, recipe: Recipe | str | os.PathLike[str] | None = None
+        self,
+        bits: int = 64,
+        *,
+        recipe: Recipe | str | os.PathLike[str] | None = None,
+        levels: int | None = None,
     ) -> None:
+        if levels is not None:
+            levels = check_int("levels", levels, 1, 2)
         if recipe is None:
-            self._core = _core.Index(check_int("bits", bits, 8, 512), None)
+            self._core = _core.Index(check_int("bits", bits, 8, 512), None, levels)
         else:
             known = as_recipe(recipe)
-            self._core = _core.Index(known.bits, known.identity)
+            self._core = _core.Index(known.bits, known.identity, levels)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -134,6 +169,11 @@ class Index:
     def recipe(self) -> str | None:
         """Identity of the recipe of the fingerprints, if it is known."""
         return self._core.recipe
+
+    @property
+    def levels(self) -> int | None:
+        """Levels of the tables' keys that were asked for; None: two where they pay."""
+        return self._core.levels
 
     @property
     def nbytes(self) -> int:
@@ -339,14 +379,22 @@ class Index:
         """Return the plan of a search at this radius, with its expected cost."""
         radius = check_int("radius", radius, 0, self.bits)
         parts = []
-        for entries, tables, probes, candidates, nanoseconds in self._core.plan(
+        for entries, tables, probes, candidates, saved, nanoseconds in self._core.plan(
             radius, check_fraction("recall", recall)
         ):
-            keys, flips = zip(*tables, strict=True) if tables else ((), ())
-            method = "scan" if tables is None else "tables"
-            parts.append(
-                PlanPart(entries, method, keys, flips, probes, candidates, nanoseconds / 1e3)
+            part = PlanPart(
+                entries,
+                "scan" if tables is None else "tables",
+                keys=tuple(outer + inner for (outer, inner), _ in tables or ()),
+                flips=tuple(look and look[0] for _, look in tables or ()),
+                probes=probes,
+                candidates=candidates,
+                cost=nanoseconds / 1e3,
+                inner=tuple(inner for (_, inner), _ in tables or ()),
+                both=tuple(look and look[1] for _, look in tables or ()),
+                saved=saved,
             )
+            parts.append(part)
         method = "tables" if any(part.method == "tables" for part in parts) else "scan"
         return Plan(radius, method, sum(part.cost for part in parts), tuple(parts))
 
