@@ -1,5 +1,8 @@
 //! Token → bits. Bit i of a hash has the value 2^i; words are least significant first.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
 use crate::error::{Error, choose};
@@ -8,6 +11,27 @@ use crate::error::{Error, choose};
 pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The same for 32 bits.
 pub(crate) const GOLDEN_32: u32 = (GOLDEN >> 32) as u32;
+
+/// Hashes a key that is a hash already: it stays as it is.
+#[derive(Default)]
+pub(crate) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.0 = self.0 << 8 ^ u64::from(byte));
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+}
+
+/// A map by the keys of tokens.
+pub(crate) type KeyMap<T> = HashMap<u64, T, BuildHasherDefault<KeyHasher>>;
 
 /// The hash a token votes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::normalize::Normalize;
 
+/// Returns the length of a word as a bit; long ones share the last.
+fn length_bit(word: &str) -> u64 {
+    1 << word.len().min(63)
+}
+
 /// Lists of words that negate.
 #[derive(Clone, Debug)]
 pub struct Negation {
@@ -12,9 +17,11 @@ pub struct Negation {
     endings: Vec<String>,
     /// Phrases of scripts without spaces by their first character, longest first, and whether each negates.
     phrases: HashMap<char, Vec<(String, bool)>>,
-    /// First bytes and lengths of words: most words are ruled out without hashing them.
+    /// The lengths of words by their first byte, as bits, and the first and last bytes of beginnings and endings: most
+    /// words are ruled out by these.
+    lengths: [u64; 256],
     firsts: [bool; 256],
-    longest: usize,
+    lasts: [bool; 256],
 }
 
 impl Negation {
@@ -47,19 +54,20 @@ impl Negation {
             }
         }
         by_first.values_mut().for_each(|list| list.sort_by_key(|(phrase, _)| std::cmp::Reverse(phrase.len())));
-        let mut firsts = [false; 256];
-        words.iter().for_each(|word| firsts[usize::from(word.as_bytes()[0])] = true);
-        let longest = words.iter().map(String::len).max().unwrap_or(0);
-        Negation { words, beginnings, endings, phrases: by_first, firsts, longest }
+        let (mut lengths, mut firsts, mut lasts) = ([0; 256], [false; 256], [false; 256]);
+        words.iter().for_each(|word| lengths[usize::from(word.as_bytes()[0])] |= length_bit(word));
+        beginnings.iter().for_each(|part| firsts[usize::from(part.as_bytes()[0])] = true);
+        endings.iter().for_each(|part| lasts[usize::from(part.as_bytes()[part.len() - 1])] = true);
+        Negation { words, beginnings, endings, phrases: by_first, lengths, firsts, lasts }
     }
 
     /// Returns whether a word negates; apostrophes are straight.
     pub(super) fn has(&self, word: &str) -> bool {
         let bytes = word.as_bytes();
-        let may = bytes.len() <= self.longest && bytes.first().is_some_and(|&first| self.firsts[usize::from(first)]);
-        may && self.words.contains(word)
-            || self.beginnings.iter().any(|part| word.starts_with(part.as_str()))
-            || self.endings.iter().any(|part| word.ends_with(part.as_str()))
+        let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return false };
+        self.lengths[usize::from(first)] & length_bit(word) != 0 && self.words.contains(word)
+            || self.firsts[usize::from(first)] && self.beginnings.iter().any(|part| word.starts_with(part.as_str()))
+            || self.lasts[usize::from(last)] && self.endings.iter().any(|part| word.ends_with(part.as_str()))
     }
 
     /// Returns the longest phrase that a text begins with, and whether it negates.

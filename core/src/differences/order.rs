@@ -4,7 +4,7 @@
 //! zero for each place where the length grows. O(left · right / 64) at worst; words that stand once touch a few machine
 //! words only.
 
-use std::collections::HashMap;
+use crate::hash::KeyMap;
 
 /// Words further apart than this, after what both texts begin and end with, are not matched: time stays linear, and of
 /// longer texts the result is a lower bound.
@@ -22,7 +22,7 @@ fn between(left: &[u64], right: &[u64]) -> usize {
     if left.is_empty() || right.is_empty() {
         return 0;
     }
-    let mut places: HashMap<u64, Vec<u32>> = HashMap::with_capacity(left.len());
+    let mut places: KeyMap<Vec<u32>> = KeyMap::with_capacity_and_hasher(left.len(), Default::default());
     for (at, &word) in left.iter().enumerate() {
         places.entry(word).or_default().push(at as u32);
     }

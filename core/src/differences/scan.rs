@@ -29,10 +29,16 @@ pub(super) fn scan(text: &str, negation: &Negation, sink: &mut impl FnMut(Token<
         symbols.between(text, end, start, sink);
         match piece {
             Piece::Word(word) => {
-                let straight = word.contains(APOSTROPHES).then(|| word.replace(APOSTROPHES, "'"));
+                // Nearly all words are ASCII: one pass over their bytes rules out the rest.
+                let (mut digit, mut beyond) = (false, false);
+                for byte in word.bytes() {
+                    digit |= byte.is_ascii_digit();
+                    beyond |= !byte.is_ascii();
+                }
+                let straight = (beyond && word.contains(APOSTROPHES)).then(|| word.replace(APOSTROPHES, "'"));
                 let word = straight.as_deref().unwrap_or(word);
                 sink(Token::Word(word));
-                if has_digit(word) {
+                if digit || beyond && word.chars().any(|c| class(c).is_number()) {
                     write_number(&mut number, &text[end..start], end > 0, word);
                     sink(Token::Number(&number));
                 } else if negation.has(word) {
@@ -47,10 +53,6 @@ pub(super) fn scan(text: &str, negation: &Negation, sink: &mut impl FnMut(Token<
 }
 
 const APOSTROPHES: [char; 3] = ['\u{2019}', '\u{2018}', '\u{2BC}'];
-
-fn has_digit(word: &str) -> bool {
-    word.bytes().any(|byte| byte.is_ascii_digit()) || !word.is_ascii() && word.chars().any(|c| class(c).is_number())
-}
 
 /// Writes a number with the sign and the decimal point that the gap before it ends with. They belong to the number
 /// unless a word is right before them: COVID-19 and 10-20 hold no negative number. A sign may stand before a currency.

@@ -6,33 +6,11 @@
 //! feature, or whose common share is large (prefix filtering; Bayardo, Ma, Srikant, "Scaling up all pairs similarity
 //! search", 2007, with a bound from both sides). The worst case stays O(c²).
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use super::agree::{Registers, same_count};
 use super::join::{Dense, NearJoin};
 use super::judge::TextOf;
+use crate::hash::KeyMap;
 use crate::pipeline::{Judged, Pipeline};
-
-/// Keys of features are hashes already.
-#[derive(Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.0 = self.0 << 8 ^ u64::from(byte));
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
-}
-
-type KeyMap<T> = HashMap<u64, T, BuildHasherDefault<KeyHasher>>;
 
 /// A feature is common at a level if one in so many members has it.
 const LEVELS: [usize; 4] = [2, 8, 32, 128];
