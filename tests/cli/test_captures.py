@@ -58,7 +58,8 @@ def test_cluster_says_how_many_kinds_there_are(run: Run, scan: Path) -> None:
     assert "wrote all.csv, kinds.csv" in done.err
     assert [int(row["size"]) for row in table("kinds.csv")] == httpx_captures.KINDS
     rows = table("all.csv")
-    assert list(rows[0])[4:] == ["url", "status", "title", "server", "length"]
+    facts = ["url", "status", "title", "server", "length"]
+    assert list(rows[0])[4:] == [*facts, "differs", "lost"]
     assert len(rows) == 17
 
 

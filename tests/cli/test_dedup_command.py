@@ -50,7 +50,8 @@ def test_dedup_says_what_it_did(run: Run, source: Path) -> None:
     assert Path("out.jsonl").read_text() == LINES[0] + LINES[1]
     (removed,) = corpora.rows(Path("r.csv"))
     of_match = ["id", "dup_of", "cluster", "distance", "similarity"]
-    assert list(removed) == [*of_match, "source", "line", "dup_source", "dup_line"]
+    places = ("source", "line", "dup_source", "dup_line")
+    assert list(removed) == [*of_match, *places, "differs", "lost"]
     assert (removed["id"], removed["dup_of"]) == ("c", "a")
     assert (removed["source"], removed["line"]) == ("in.jsonl", "3")
     assert (removed["dup_source"], removed["dup_line"]) == ("in.jsonl", "1")
@@ -99,6 +100,25 @@ def test_json_is_one_object(run: Run, source: Path, command: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_quiet_is_silent(run: Run, source: Path, command: str) -> None:
     assert run(command, source, "-o", "out.jsonl", "-q") == (0, "", "")
+
+
+@pytest.mark.parametrize("how", [["--distinguish", "order, numbers"], ["--config", "job.toml"]])
+def test_distinguish_keeps_what_differs(run: Run, source: Path, how: list[str]) -> None:
+    texts = [f"{TEXT} 5", f"{TEXT} 50", f"{TEXT} 5!"]
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    Path("job.toml").write_text('distinguish = ["numbers", "order"]')
+    for command, rows in {"dedup": 2, "pairs": 1, "cluster": 3}.items():
+        assert run(command, "in.jsonl", "-o", "out.jsonl", "-q", *how).code == 0
+        assert len(corpora.rows(Path("out.jsonl"))) == rows
+
+
+def test_a_wrong_aspect_names_the_choices(run: Run, source: Path) -> None:
+    done = run("pairs", "in.jsonl", "-o", "out.jsonl", "--distinguish", "numbers,tone")
+    assert (done.code, done.err) == (
+        2,
+        "neardup: Invalid value for --distinguish: distinguish has 'tone'; it must be one or more "
+        "of numbers, negation, symbols, order. See 'neardup pairs --help'.\n",
+    )
 
 
 def test_chaining_is_warned_of(run: Run, source: Path) -> None:

@@ -34,8 +34,9 @@ READING = (
 )
 PASSAGES = "--template --min-words --min-chars --bridge"
 JOB = (
-    f"{NEAR} {RECIPE} {READING} --as --no-mask --within --engine --master --threads --work-dir "
-    "--resume -o --out --report --lang --quarantine --no-guard --strict --config --json -q --quiet"
+    f"{NEAR} --distinguish {RECIPE} {READING} --as --no-mask --within --engine --master --threads "
+    "--work-dir --resume -o --out --report --lang --quarantine --no-guard --strict --config --json "
+    "-q --quiet"
 )
 PRINTED = "--json -q --quiet"
 # Command → arguments, and options as --help lists them.

@@ -31,14 +31,16 @@ def parts(tmp_path: Path) -> tuple[Path, Path, Path]:
 OWN = ("cluster", "dup_source", "dup_line")
 
 
-@pytest.mark.parametrize("limits", [{}, {"similarity": 0.95}, {"radius": 20}])
+@pytest.mark.parametrize(
+    "limits", [{}, {"similarity": 0.95}, {"radius": 20}, {"distinguish": "numbers,order"}]
+)
 def test_the_same_as_against_files(
-    parts: tuple[Path, Path, Path], tmp_path: Path, limits: dict[str, float]
+    parts: tuple[Path, Path, Path], tmp_path: Path, limits: dict[str, Any]
 ) -> None:
     outputs = []
     for against in parts[:2]:
         out, removed = tmp_path / "kept.jsonl", tmp_path / "removed.jsonl"
-        options = jobs.Options(against=[str(against)], removed=removed, **limits)  # type: ignore[arg-type]
+        options = jobs.Options(against=[str(against)], removed=removed, **limits)
         summary = jobs.dedup([str(parts[2])], out, options)
         assert summary.reference == 21
         assert summary.removed

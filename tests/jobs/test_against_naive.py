@@ -19,6 +19,7 @@ from helpers.batches import pack, unpack
 from helpers.corpora import Record
 from neardup import jobs
 from neardup.files.reading.batch import Reading
+from neardup.text.differences import differences
 from reference.dedup import is_near, labels, near_pairs, nearest, order_of, twins
 
 RECIPE = nd.Recipe()
@@ -59,6 +60,12 @@ def numbers_of(label: Sequence[int]) -> dict[int, int]:
     return {one: number for number, one in enumerate(dict.fromkeys(label))}
 
 
+def told_differences(left: str, right: str) -> dict[str, Any]:
+    """What a table tells of a record kept and a near-duplicate of it."""
+    found = differences(left, right)
+    return {"differs": ",".join(found.aspects), "lost": len(found.lost)}
+
+
 def check_removed(
     found: list[dict[str, Any]], records: Sequence[Record], ids: Sequence[str], label: list[int]
 ) -> None:
@@ -75,6 +82,7 @@ def check_removed(
         codes = nd.fingerprint(left, RECIPE), nd.fingerprint(right, RECIPE)
         expected = None if None in codes else nd.distance(*codes)
         assert told["distance"] == expected
+        assert told.items() >= told_differences(left, right).items()
 
 
 @pytest.mark.parametrize("linkage", ["connected", "star"])
@@ -180,6 +188,7 @@ def test_cluster(tmp_path: Path, seed: int, linkage: Any) -> None:
             "cluster": numbers[one],
             "size": label.count(one),
             "representative": records[one].id,
+            **told_differences(records[one].text, record.text),
         }
         for record, one in zip(records, label, strict=True)
     ]
@@ -218,6 +227,8 @@ def test_pairs(tmp_path: Path, seed: int, ending: str) -> None:
         assert (None if told in (None, "") else int(told)) == (
             None if None in codes else nd.distance(*codes)
         )
+        expect = told_differences(a, b)
+        assert (row["differs"], int(row["lost"])) == tuple(expect.values())
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -28,7 +28,9 @@ def test_an_empty_file_and_one_record(tmp_path: Path, job: Any) -> None:
     if found.job in expected:
         assert out.read_bytes() == expected[found.job]
     else:
-        assert corpora.rows(out) == [{"id": "a", "cluster": 0, "size": 1, "representative": "a"}]
+        assert corpora.rows(out) == [
+            {"id": "a", "cluster": 0, "size": 1, "representative": "a", "differs": "", "lost": 0}
+        ]
 
 
 def test_empty_tables(tmp_path: Path) -> None:

@@ -165,6 +165,7 @@ def stopped(corpus: Path, out: Path, work: Path, **options: Any) -> None:
         ({"reading": Reading(max_bytes=10**9)}, "limits"),
         ({"reading": Reading(max_document=10**6)}, "limits"),
         ({"radius": 3}, "compared by"),
+        ({"distinguish": "numbers"}, "distinguish"),
         ({"against": True}, "against"),
     ],
 )

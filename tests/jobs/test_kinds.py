@@ -90,13 +90,8 @@ def test_every_form_of_table(tmp_path: Path, capture: Path, ending: str) -> None
     jobs.cluster([str(capture)], out, options(kinds=kinds))
     if ending == ".parquet":
         assert pq.read_table(kinds).column("size").to_pylist() == httpx_captures.KINDS
-        assert pq.read_table(out).column_names[-5:] == [
-            "url",
-            "status",
-            "title",
-            "server",
-            "length",
-        ]
+        facts = ["url", "status", "title", "server", "length"]
+        assert pq.read_table(out).column_names[-7:] == [*facts, "differs", "lost"]
     elif ending in (".csv", ".tsv"):
         with kinds.open(newline="") as file:
             found = list(csv.DictReader(file, delimiter="," if ending == ".csv" else "\t"))

@@ -171,7 +171,8 @@ def test_a_recipe_for_http_reads_captures(tmp_path: Path, capture: Path, recipe:
     asked = jobs.Options(recipe=recipe, kinds=kinds, within="status")
     summary = jobs.cluster([str(capture)], out, asked)
     assert summary.kinds == len(rows_of(kinds)) > 1
-    assert list(rows_of(out)[0])[4:] == ["url", "status", "title", "server", "length"]
+    facts = ["url", "status", "title", "server", "length"]
+    assert list(rows_of(out)[0])[4:] == [*facts, "differs", "lost"]
     viewing = Recipe.preset(recipe).viewing() if isinstance(recipe, str) else recipe.viewing()
     twin = tmp_path / "twin.jsonl"
     reading = Reading(viewing=viewing)

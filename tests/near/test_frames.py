@@ -256,3 +256,14 @@ def test_frames_of_every_string_type(kind: str, encoded: bool) -> None:
     assert found["day"].to_pylist() == ["2", "3", "4"]
     none = nd.dedup_frame(table.slice(0, 0))
     assert none.num_rows == 0
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow string"])
+def test_distinguish(kind: str) -> None:
+    rows = {**COLUMNS, "title": [f"room {n}" for n in COLUMNS["n"]]}
+    frame = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow string": pa.table}[kind](rows)
+    assert len(nd.dedup_frame(frame, columns=["body", "title"], similarity=0.7)) < len(ROWS)
+    kept = nd.dedup_frame(
+        frame, columns=["body", "title"], similarity=0.7, distinguish=["numbers", "order"]
+    )
+    assert numbers(kept) == COLUMNS["n"]

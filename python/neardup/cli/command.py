@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -397,8 +398,9 @@ def usage_message(error: click.UsageError) -> str:
     context = error.ctx
     path = context.command_path if context is not None else "neardup"
     if isinstance(error, click.BadParameter) and not (error.param or error.param_hint):
-        # The layers below know a setting by the name of its argument: "similarity is 9.0; …".
-        name = f"--{error.message.partition(' is ')[0].replace('_', '-')}"
+        # The layers below know a setting by the name of its argument: "similarity is 9.0; …",
+        # "distinguish has 'tone'; …".
+        name = f"--{re.split(' (?:is|has) ', error.message)[0].replace('_', '-')}"
         params = context.command.params if context is not None else ()
         if any(name in each.opts for each in params):
             error.param_hint = name

@@ -100,8 +100,10 @@ def pairs(
 ) -> int:
     """List near-duplicate pairs.
 
-    Writes a row for every pair: the ids left and right, the distance in bits, and the similarity
-    (exact cosine). Pairs of identical texts come first, then the others in the order of the inputs.
+    Writes a row for every pair: the ids left and right, the distance in bits, the similarity (exact
+    cosine), what differs (numbers, negation, symbols, order), and how many words of the right text
+    the left one lacks. Pairs of identical texts come first, then the others in the order of the
+    inputs.
 
     Identical texts are pairs too: 20,000 copies of a line are 199,990,000 pairs. With --equal first
     a copy is paired with the first one only, and only the first one with other texts: 19,999 pairs.
@@ -152,8 +154,9 @@ class ClusterOptions:
 def cluster(inputs: tuple[str, ...], own: ClusterOptions, shared: JobOptions) -> int:
     """Group near-duplicates, or similar HTTP responses.
 
-    Writes a row for every document: id, cluster (a number), size, and the id of the representative.
-    A document without near-duplicates is a cluster of one.
+    Writes a row for every document: id, cluster (a number), size, the id of the representative,
+    what differs from it (numbers, negation, symbols, order), and how many words it lacks. A
+    document without near-duplicates is a cluster of one.
 
     With captures of HTTP responses (--as http) a cluster is a kind of response. Rows then have url,
     status, title, server and length too. --kinds writes a row for every kind: cluster, size,
@@ -208,6 +211,7 @@ def _run(
         strict=output.strict,
         guard=not output.no_guard,
         **vars(shared.near),
+        **vars(shared.distinguish),
         **vars(shared.engine),
         **own,
     )

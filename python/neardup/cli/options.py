@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 DELIMITERS = {"tab": "\t", "\\t": "\t"}
 SIZE_SHIFTS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 LANGUAGES = ("en", "zh")
+ASPECTS = ("numbers", "negation", "symbols", "order")
 MAX_SHOWN_PATH = 72
 
 INPUTS = argument(
@@ -87,6 +88,21 @@ class NearOptions:
         metavar="R",
         help="Share of pairs at the threshold to find; lower is faster. [default: 0.99; 1 with "
         "--radius]",
+    )
+
+
+@dataclass(frozen=True)
+class DistinguishOptions:
+    SECTION = NEAR
+
+    distinguish: tuple[str, ...] = option(
+        "--distinguish",
+        default=(),
+        metavar="NAME,…",
+        values=ASPECTS,
+        daily=True,
+        help="Texts that differ in this are no near-duplicates, whatever their similarity: "
+        "numbers, negation, symbols, order; several joined by commas.",
     )
 
 
@@ -391,6 +407,7 @@ class JobOptions:
     """Options of all jobs on whole files."""
 
     near: NearOptions = field(default_factory=NearOptions)
+    distinguish: DistinguishOptions = field(default_factory=DistinguishOptions)
     recipe: RecipeOptions = field(default_factory=RecipeOptions)
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     captures: CaptureOptions = field(default_factory=CaptureOptions)

@@ -25,6 +25,7 @@ REMOVED_COLUMNS = (
     *("id", "dup_of", "cluster", "distance", "similarity"),
     # Ids may be repeated; source and line are unique.
     *("source", "line", "dup_source", "dup_line"),
+    *("differs", "lost"),
 )
 BATCH_ROWS = 1 << 16
 
@@ -81,6 +82,7 @@ def _removed_schema() -> pa.Schema:
     types = (
         *(pa.string(), pa.string(), pa.int64(), pa.int64(), pa.float64()),
         *(pa.string(), pa.int64(), pa.string(), pa.int64()),
+        *(pa.string(), pa.int64()),
     )
     return pa.schema(list(zip(REMOVED_COLUMNS, types, strict=True)))
 
@@ -105,5 +107,7 @@ def _removed_records(
             corpus.lines_of(rows),
             corpus.sources_of(kept),
             corpus.lines_of(kept),
+            batch.column("differs"),
+            batch.column("lost"),
         ]
         yield pa.table(columns, names=list(REMOVED_COLUMNS)).cast(schema)

@@ -86,7 +86,15 @@ class Job:
         """Check options, inputs and outputs."""
         name, options = self.name, self.options
         texts = texts_of_job(name, options, inputs, self.note)
-        self.recipe, self.viewing = texts.recipe, texts.viewing
+        self.viewing = texts.viewing
+        self.question = check_question(
+            options.similarity,
+            options.radius,
+            options.recall,
+            bits=texts.recipe.bits,
+            distinguish=options.distinguish,
+        )
+        self.recipe = texts.recipe.distinguishing(self.question.distinguish)
         self.groups, self.labels = texts.groups, texts.labels
         self.summary.recipe = self.recipe.identity
         # Chains would remove records unlike the one kept, and hide odd pages of a site.
@@ -108,16 +116,17 @@ class Job:
         self.against, self.collections = list[str](), list[str]()
         if options.against:
             self.against, self.collections = reference.expand(
-                options.against, texts.reading, self.recipe, self.note
+                options.against,
+                texts.reading,
+                self.recipe,
+                self.note,
+                distinguishes=bool(self.question.distinguish),
             )
         check_options([*self.inputs, *self.against, *self.collections], texts.reading)
         if self.groups is not None:
             self.groups.check_against(
                 [path for path in (*self.collections, *self.against) if is_collection(path)]
             )
-        self.question = check_question(
-            options.similarity, options.radius, options.recall, bits=self.recipe.bits
-        )
         self.reading = replace(
             texts.reading,
             key_column=self.keep.column,
@@ -247,7 +256,7 @@ class Job:
         self.end_match(corpus, matches)
         # Ends of chains are compared now, and texts to find exact copies.
         self.stage("comparing with kept records", None, "pairs")
-        removed = removed_rows(found, matches.judge)
+        removed = reference.document_differences(removed_rows(found, matches.judge), corpus)
         labels, summary = found.labels, self.summary
         summary.clusters = len(np.unique(labels[labels != np.arange(len(labels))]))
         summary.exact = corpus.count_copies(labels, found.similarity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -62,8 +62,8 @@ class Progress(Protocol):
 class Options:
     """Options of `dedup`, `pairs` and `cluster`.
 
-    similarity, radius, recall, recipe, keep, threads   as for `neardup.dedup`; newest:NAME and
-                best:NAME compare a column of the inputs
+    similarity, radius, recall, distinguish, recipe, keep, threads   as for `neardup.dedup`;
+                newest:NAME and best:NAME compare a column of the inputs
     linkage     as for `neardup.dedup` [default: star for dedup and for captures of HTTP
                 responses, connected for cluster]
     engine      where inputs are read and pairs are found: "local", or "spark"
@@ -101,6 +101,7 @@ class Options:
     similarity: float | None = None
     radius: int | None = None
     recall: float | None = None
+    distinguish: str | Iterable[str] | None = None
     recipe: RecipeLike = None
     keep: str = "first"
     linkage: Linkage | None = None

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.jobs.spool import SpooledCorpus
+    from neardup.near.corpus import Judge
 
     Rows = NDArray[np.int64]
 
-COLUMNS = ("left", "right", "distance", "similarity")
+COLUMNS = ("left", "right", "distance", "similarity", "differs", "lost")
 # A larger output is a mistake: no disk holds it.
 MAX_PAIRS = 1 << 31
 # Pairs of identical texts that are announced before they are written.
@@ -44,7 +45,8 @@ BINS = 1 << 16
 
 
 def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None) -> Summary:
-    """Write a row for each pair: both ids, the distance in bits, the exact cosine.
+    """Write a row for each pair: both ids, the distance in bits, the exact cosine, the aspects in
+    which they differ, and how many words of the right text the left one lacks.
 
     Pairs of texts with identical features come first, then the others by the positions of the left
     and the right record.
@@ -89,7 +91,7 @@ def _write(job: Job, corpus: SpooledCorpus, matches: Matches, groups: _Groups) -
             job.stage("writing identical pairs", groups.pairs, "pairs")
         for found in groups.with_first(verified) if first_only else groups.within(verified):
             count = _add_count(count, found)
-            write(_table(corpus, found, schema))
+            write(_table(corpus, matches.judge, found, schema))
             if job.advance is not None:
                 job.advance(len(found.left))
         sorter = PairSorter(corpus.folder, corpus.rows)
@@ -98,7 +100,7 @@ def _write(job: Job, corpus: SpooledCorpus, matches: Matches, groups: _Groups) -
             sorter.add(found)
         for found in sorter.pairs():
             for start in range(0, len(found.left), BATCH_PAIRS):
-                write(_table(corpus, _part(found, start), schema))
+                write(_table(corpus, matches.judge, _part(found, start), schema))
     return count
 
 
@@ -139,11 +141,11 @@ def _part(found: Pairs, start: int) -> Pairs:
 def _schema() -> pa.Schema:
     import pyarrow as pa
 
-    kinds = (pa.string(), pa.string(), pa.int64(), pa.float64())
+    kinds = (pa.string(), pa.string(), pa.int64(), pa.float64(), pa.string(), pa.int64())
     return pa.schema(list(zip(COLUMNS, kinds, strict=True)))
 
 
-def _table(corpus: SpooledCorpus, found: Pairs, schema: pa.Schema) -> pa.Table:
+def _table(corpus: SpooledCorpus, judge: Judge, found: Pairs, schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
     coded = corpus.signal[found.left]
@@ -152,6 +154,7 @@ def _table(corpus: SpooledCorpus, found: Pairs, schema: pa.Schema) -> pa.Table:
         corpus.ids_of(found.right),
         number_array(found.distance.astype("i8"), ~coded),
         _similarity(found),
+        *judge.differences(found.left, found.right),
     ]
     return pa.table(columns, names=list(COLUMNS)).cast(schema)
 

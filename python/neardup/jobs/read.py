@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 # Version of the files of a work folder.
-VERSION = 6
+VERSION = 7
 # Batches read ahead of the one that is fingerprinted.
 PREFETCHED_BATCHES = 2
 # How long to wait for the reading thread when it is not needed any more.
@@ -242,6 +242,7 @@ def _state(job: Job, stamps: Mapping[str, Stamp]) -> dict[str, Any]:
         "version": VERSION,
         "recipe": job.recipe.identity,
         "compared by": "similarity" if job.is_sketched else "radius",
+        "distinguish": list(job.question.distinguish),
         "reading": [*reading.text_columns, reading.id_column, reading.key_column],
         "lines": [reading.lines, reading.format],
         "cells": [reading.delimiter, reading.quoting, reading.header],

@@ -9,13 +9,16 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from neardup._util.arrow import array_values, number_array, string_column
 from neardup.files.reading import inputs
 from neardup.files.reading.batch import Document, Note, group_documents, make_batch
+from neardup.near.corpus import Judge, judging_corpus
 from neardup.near.matches import Clusters
 from neardup.text.views import view_prose
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup.collection import Collection, Stored
@@ -35,16 +38,19 @@ BATCH_ROWS = 1 << 12
 
 
 def expand(
-    names: Sequence[str], reading: Reading, recipe: Recipe, note: Note
+    names: Sequence[str], reading: Reading, recipe: Recipe, note: Note, *, distinguishes: bool
 ) -> tuple[list[str], list[str]]:
-    """Return what is read (files, collections of another recipe), and collections to ask."""
+    """Return what is read (files, collections of another recipe), and collections to ask.
+
+    distinguishes  whether the question does, which no collection answers: all are read
+    """
     against: dict[str, None] = {}
     collections: dict[str, None] = {}
     for name in names:
         path = name.rstrip("/")
         if not inputs.is_collection(name):
             against |= dict.fromkeys(inputs.expand([name], reading, note))
-        elif _can_be_asked(path, recipe):
+        elif _can_be_asked(path, recipe) and not distinguishes:
             collections[path] = None
         else:
             against[path] = None
@@ -198,6 +204,29 @@ def nearest(
         found = _nearest_document(path, corpus, matches.question, found, progress)
     matches.counts.pairs += int((found.labels[: corpus.rows] >= corpus.rows).sum())
     return found
+
+
+def document_differences(removed: pa.Table, corpus: SpooledCorpus) -> pa.Table:
+    """Compare rows whose nearest is a document of a collection with its text; return the table with
+    what differs and what is lost there. See `removed_rows`."""
+    import numpy as np
+    import pyarrow as pa
+
+    rows, kept = (array_values(removed.column(name)) for name in ("row", "dup_of"))
+    outside, found = kept >= corpus.rows, []
+    for start in range(0, np.count_nonzero(outside), BATCH_ROWS):
+        part = np.flatnonzero(outside)[start : start + BATCH_ROWS]
+        texts = [corpus.text_of(row) for row in (*kept[part].tolist(), *rows[part].tolist())]
+        signal = np.ones(len(texts), dtype=bool)
+        judge = Judge(judging_corpus(string_column(texts), corpus.recipe, signal))
+        found.append(judge.differences(*np.split(np.arange(len(texts)), 2)))
+    places = np.arange(len(rows))
+    places[outside] = len(rows) + np.arange(np.count_nonzero(outside))
+    for name, parts in zip(("differs", "lost"), zip(*found, strict=True), strict=False):
+        both = pa.chunked_array([*removed.column(name).chunks, *parts])
+        at = removed.column_names.index(name)
+        removed = removed.set_column(at, name, both.take(number_array(places)))
+    return removed
 
 
 def _nearest_document(

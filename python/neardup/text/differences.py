@@ -105,19 +105,18 @@ def aspect_names(bits: int) -> str:
 
 
 def check_distinguish(value: str | Iterable[str] | None) -> tuple[Aspect, ...]:
-    """Return the aspects named by a comma-separated str or by several, in a fixed order.
+    """Return the aspects named by a str or by several, each with commas or not, in a fixed order.
 
     >>> check_distinguish("order,numbers")
     ('numbers', 'order')
     """
     if value is None:
         return ()
-    if isinstance(value, str):
-        names = [name.strip() for name in value.split(",")]
-    elif isinstance(value, Iterable):
-        names = list(value)
-    else:
+    several = isinstance(value, Iterable) and not isinstance(value, str)
+    given: list[object] = [*value] if several else [value]
+    if not all(isinstance(each, str) for each in given):
         raise TypeError(f"distinguish is {value!r}; it must be names of {', '.join(ASPECTS)}")
+    names = [name.strip() for each in given for name in str(each).split(",")]
     for name in names:
         if name not in ASPECTS:
             raise ValueError(
