@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
@@ -126,11 +128,24 @@ def test_files_of_records(run: Callable[..., Any], tmp_path: Path) -> None:
     none.write_text(json.dumps([{"body": LEFT}]))
     ran = run("compare", one, tmp_path / "b.txt")
     assert (ran.err, "verdict     identical" in ran.out) == ("", True)
-    for path, why in [(two, "has several records"), (none, "has no record with a text")]:
+    half = tmp_path / "half.jsonl"
+    half.write_text(json.dumps({"text": LEFT}) + '\n{"text": ')
+    for path, why in [
+        (two, "has several records"),
+        (none, "has no record with a text"),
+        (half, "has a record that cannot be read"),
+    ]:
         ran = run("compare", path, path)
         note = f"note: {path}: {why}, so the file is read as one text, as it stands\n"
         assert ran.err == f"neardup: {note}" * 2
         assert "verdict     identical" in ran.out
+    table = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": [LEFT]}), table)
+    assert "verdict     identical" in run("compare", table, one).out
+    pq.write_table(pa.table({"text": [LEFT, RIGHT]}), table)
+    ran = run("compare", table, one)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == f"neardup: {table}: has several records; pass a file with one text\n"
 
 
 def test_one_from_standard_input(run: Callable[..., Any], tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ class _Check:
         options = self._options
         rules = dict(options.rules)
         if options.template:
-            rules["template"] = [read_text(path) for path in options.template]
+            rules["template"] = [read_text(path, note=self._note) for path in options.template]
         if options.exclude:
             rules["exclude"] = tuple(options.exclude)
         with refuse_bad_options():

@@ -281,7 +281,7 @@ def read_text(path: str, reading: Reading | None = None, note: Note = ignore) ->
     """Return the text of one file; raise ValueError if it cannot be read.
 
     The file is plain text, a document, or has one record. If it has several, or none with a text,
-    the whole file is the text, and `note` receives a sentence.
+    the whole file is the text, and `note` receives a sentence; not so Parquet, which is no text.
 
     reading  None for a command without --encoding, which advises iconv instead
     """
@@ -306,6 +306,10 @@ def read_text(path: str, reading: Reading | None = None, note: Note = ignore) ->
             for each in notes:
                 note(each)
             return texts[0]
-        why = "has several records" if texts[1:] else "has no record with a text"
+        why = "has no record with a text"
+        if texts:
+            why = "has several records" if texts[1:] else "has a record that cannot be read"
+        if format_.keeps == "rows":
+            raise ValueError(f"{name_of(path)}: {why}; pass a file with one text")
         note(f"{name_of(path)}: {why}, so the file is read as one text, as it stands")
     return read_plain_text(path, reading, note)
