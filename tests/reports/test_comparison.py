@@ -126,7 +126,8 @@ def test_verdicts_by_radius() -> None:
 def test_what_differs_is_a_table() -> None:
     left = f"Do not take 5 mg {REST}"
     right = f"Do take 50 mg {REST} {' '.join(f'<b>{n}' for n in range(60, 90))}"
-    page = rendered(comparison_report(("a", "b"), (left, right), compare(left, right)))
+    near = compare(left, right, similarity=0.3)
+    page = rendered(comparison_report(("a", "b"), (left, right), near))
     check_harmless(page)
     rows = dict(re.findall(r'<tr><th scope="row">(\w+)</th>(.*?)</tr>', page))
     assert list(rows) == ["Numbers", "Negation", "Words"]
@@ -134,8 +135,9 @@ def test_what_differs_is_a_table() -> None:
     assert cells[0] == "5"
     assert cells[1].endswith("77, 78, … (31)")
     assert re.findall(r"<td>(.*?)</td>", rows["Negation"])[1] == ""
-    strangers = comparison_report(("a", "b"), (left, "7 tulips"), compare(left, "7 tulips"))
-    assert "Only in one text" not in rendered(strangers)
+    for other, is_told in ((left.replace("not ", ""), True), (f"{REST} {LEFT}", False)):
+        report = comparison_report(("a", "b"), (left, other), compare(left, other, similarity=1))
+        assert ("Only in one text" in rendered(report)) == is_told
 
 
 def test_a_language_that_is_not_there() -> None:
@@ -198,14 +200,15 @@ def test_one_passage_is_not_many(count: int, label: str) -> None:
     assert f'data-many="passages">{label}</dt>' in page
 
 
-def test_lengths_are_in_characters_and_words_in_chinese() -> None:
-    assert "5 字" in rendered(FOUND, "zh")
+def test_lengths_are_in_words_or_characters() -> None:
+    assert "5 个单词" in rendered(FOUND, "zh")
     assert "5 words" in rendered(FOUND, "en")
-    text = "老灯塔守护人每天晚上都爬上"
-    same = replace(FOUND, texts=(text, text), passages=[Passage(0, 13, 0, 13, 13, True)])
-    page = check_harmless(rendered(same, "zh")).text()
-    assert "13 字" in page
-    assert "13 字词" not in page
+    han = replace(FOUND, texts=("我们今天讨论自然语言处理的问题", "语言"), passages=[])
+    assert "15 字" in rendered(han, "zh")
+    assert "15 characters" in rendered(han, "en")
+    mixed = replace(FOUND, texts=("我们今天讨论 natural language", "语言"), passages=[])
+    assert "8 字" in rendered(mixed, "zh")
+    assert "8 words and characters" in rendered(mixed, "en")
 
 
 def test_none_is_said_where_there_is_no_fingerprint() -> None:

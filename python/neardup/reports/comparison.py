@@ -289,7 +289,7 @@ def _column(
                 # If passages overlap, the longest gives the colour and is hidden last.
                 rank=-passage.words,
                 link=f"#{prefix}{there}{n}",
-                title=words("jump.to", n=n, count=words(unit, n=passage.words)),
+                title=words("jump.to", n=n, count=words(f"length.{unit}", n=passage.words)),
                 anchor=f"{prefix}{here}{n}",
                 equal=equal_share(passage, edited, measure.between(start, end)[0]),
                 changed=edited.on(at),
@@ -302,7 +302,7 @@ def _column(
         SIDES[at],
         line_pieces(found.names[at]),
         words(f"side.{SIDES[at]}"),
-        words(unit, n=measure.total),
+        words(f"length.{unit}", n=measure.total),
         split_marked_text(text[:most], spans, found.ignored[at]),
         notes,
     )
@@ -361,7 +361,7 @@ def _figures(
         total = whole_of_share(weight, value)
         yield Figure(words(f"figure.{column.side}"), words.share(value), column.side, total)
     longest = max((passage.words for _, passage in passages), default=0)
-    yield Figure(words("figure.longest"), words(unit, n=longest))
+    yield Figure(words("figure.longest"), words(f"length.{unit}", n=longest))
     yield Figure(words("figure.passages", n=len(passages)), number(len(passages)), "passages")
 
 

@@ -45,6 +45,10 @@ CONTAINER_OWN_WORDS = 4
 COPIED_COVERAGE = 0.1
 COPIED_LENGTH: dict[Unit, int] = {"words": 20, "characters": 40, "words and characters": 40}
 
+# Of other texts than near-duplicates, what differs is told up to this share of words that only one
+# of them has.
+TOLD_WORDS = 0.25
+
 # From this share of characters of scripts without spaces on, nobody would count words, or of words,
 # nobody would count characters.
 ONE_UNIT = 0.9
@@ -282,10 +286,10 @@ def check_thresholds(
 
 def tells_differences(found: Comparison) -> bool:
     """Return whether what differs is worth telling: strangers differ in everything."""
-    if found.verdict == "different":
-        own = len(found.differences.added) + len(found.differences.lost)
-        return 0 < 2 * own <= found.words_left + found.words_right
-    return found.verdict != "identical"
+    if found.verdict in ("identical", "near-duplicate"):
+        return found.verdict == "near-duplicate"
+    own = len(found.differences.added) + len(found.differences.lost)
+    return 0 < own <= TOLD_WORDS * (found.words_left + found.words_right)
 
 
 def own_tokens(found: Differences) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
