@@ -102,7 +102,9 @@ def compare(
     Prints the verdict (identical, near-duplicate, one contains the other, partly copied or
     different), the exact similarity (cosine, 0 to 1), the number of different bits of the
     fingerprints, the share of the words of each text that are in shared passages, the longest
-    passage, and the passages with their positions in A and B, exact or edited.
+    passage, and the passages with their positions in A and B, exact or edited. Similarity compares
+    which words occur and how often, hardly their order; a number or a negation counts like any
+    other word, so those that only one text has are printed too.
 
     \b
     Examples:

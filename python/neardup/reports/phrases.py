@@ -311,6 +311,11 @@ PHRASES: Phrases = {
         ("{n:,} word or character", "{n:,} words and characters"),
         "{n:,} 字",
     ),
+    "note.similarity": (
+        "Similarity compares which words occur and how often, hardly their order; a number or a "
+        "negation counts like any other word.",
+        "相似度比较用了哪些词、各用多少次，几乎不看顺序；数字和否定词只算普通的词。",
+    ),
     "note.words": ("Shares are of words.", "比例按单词数计算。"),
     "note.characters": ("Shares are of characters.", "比例按字数计算。"),
     "note.words and characters": (
