@@ -135,7 +135,7 @@ KEEPS = ("first", "longest", "shortest", "newest:key", "best:key")
 
 def listed(table: Any) -> list[tuple[Any, ...]]:
     """Return the rows of an Arrow table, sorted."""
-    return sorted(tuple(row.values())[:4] for row in table.to_pylist())
+    return sorted(tuple(row.values()) for row in table.to_pylist())
 
 
 def frame_of(spark: Any, texts: Texts, *, partitions: int = 2, seed: int | None = None) -> Any:
@@ -170,10 +170,9 @@ def check_dedup(frame: Any, texts: Texts, question: Question, **options: Any) ->
     local = expected(texts, question)
     found = engine.dedup(frame, **question, **options)
     gone = found.removed.toArrow()
-    assert gone.column_names == ["id", "dup_of", "cluster", "distance", "similarity"]
-    assert listed(gone.drop_columns("cluster")) == listed(
-        local.removed.drop_columns(["differs", "lost"])
-    )
+    names = ["id", "dup_of", "cluster", "distance", "similarity", "differs", "lost"]
+    assert gone.column_names == names
+    assert listed(gone.drop_columns("cluster")) == listed(local.removed)
     kept = found.kept.toArrow()
     assert kept.column_names == frame.columns
     assert sorted(kept["id"].to_pylist()) == local.kept.tolist()
@@ -182,16 +181,19 @@ def check_dedup(frame: Any, texts: Texts, question: Question, **options: Any) ->
         for at, text in zip(kept["id"].to_pylist(), kept["text"].to_pylist(), strict=True)
     )
     sizes = {label: local.clusters.tolist().count(label) for label in set(local.clusters.tolist())}
-    told = found.clusters.toArrow().select(["id", "representative", "size", "cluster"])
+    told = found.clusters.toArrow()
+    assert told.column_names == ["id", "cluster", "size", "representative", "differs", "lost"]
+    differences = {row["row"]: (row["differs"], row["lost"]) for row in local.removed.to_pylist()}
     assert listed(told.drop_columns("cluster")) == [
-        (at, label, sizes[label]) for at, label in enumerate(local.clusters.tolist())
+        (at, sizes[label], label, *differences.get(at, ("", 0)))
+        for at, label in enumerate(local.clusters.tolist())
     ]
     # One cluster number per representative, equal in both tables, engines and runs.
     numbers = dict(
         zip(told["representative"].to_pylist(), told["cluster"].to_pylist(), strict=True)
     )
     assert len(set(numbers.values())) == len(numbers)
-    assert all(numbers[row[1]] == row[3] for row in listed(told))
+    assert all(numbers[row["representative"]] == row["cluster"] for row in told.to_pylist())
     assert set(zip(gone["dup_of"].to_pylist(), gone["cluster"].to_pylist(), strict=True)) <= set(
         numbers.items()
     )
@@ -205,13 +207,26 @@ def check_pairs(frame: Any, texts: Texts, question: Question, **options: Any) ->
     from neardup.engines import spark as engine
 
     asked = {name: value for name, value in question.items() if name not in ("linkage", "keep")}
-    found = listed(engine.pairs(frame, **asked, **options).toArrow())
-    assert found == listed(expected(texts, asked).pairs)
+    found = engine.pairs(frame, **asked, **options).toArrow()
+    assert found.column_names == ["left", "right", "distance", "similarity", "differs", "lost"]
+    assert listed(found) == expected_pairs(texts, asked)
+
+
+def expected_pairs(texts: Texts, asked: Question) -> list[tuple[Any, ...]]:
+    """Return the pairs of the local engine, with what differs in each."""
+    from neardup.text.differences import differences
+
+    pairs = []
+    found = expected(texts, asked).pairs.select(["left", "right", "distance", "similarity"])
+    for row in listed(found):
+        told = differences(*(texts[at] or "" for at in row[:2]))
+        pairs.append((*row, ",".join(told.aspects), len(told.lost)))
+    return pairs
 
 
 def expected_against(reference: Texts, texts: Texts, asked: Question) -> list[tuple[Any, ...]]:
     """Rows that are near a reference by the local engine: row, row of the reference, distance,
-    similarity."""
+    similarity, differs, lost."""
     import numpy as np
 
     from neardup._util.arrow import string_column
@@ -224,6 +239,7 @@ def expected_against(reference: Texts, texts: Texts, asked: Question) -> list[tu
     options = {"similarity": None, "radius": None, "recall": None, **asked}
     made = as_recipe(options.pop("recipe", None))
     wanted = check_question(**options, bits=made.bits)
+    made = made.distinguishing(wanted.distinguish)
     corpus = memory_corpus(string_column([*reference, *texts]), made, wanted, threads=1)
     first = len(reference)
     matches = engine().match(corpus, wanted, reference_rows=first, threads=1)
@@ -231,8 +247,5 @@ def expected_against(reference: Texts, texts: Texts, asked: Question) -> list[tu
     labels = np.where(found.match >= 0, found.match, np.arange(len(found.match)))
     table = removed_rows(Clusters(labels, found.similarity, found.distance), matches.judge)
     return sorted(
-        (row - first, match, distance, similarity)
-        for row, match, distance, similarity in (
-            tuple(row.values())[:4] for row in table.to_pylist()
-        )
+        (row - first, *others) for row, *others in (row.values() for row in table.to_pylist())
     )

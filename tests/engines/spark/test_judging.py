@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from hashlib import blake2b
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +17,24 @@ from helpers.spark_cases import EDGES
 from neardup.engines.spark.judging import (
     PACKET_BYTES,
     PACKET_PAIRS,
+    Asked,
+    JudgeTask,
     _find_rows,
     _packet_bounds,
     verify_texts,
 )
+from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.rows import text_checksums
+from neardup.near.question import check_question
+from neardup.text.differences import ASPECTS, differences
+from neardup.text.recipe import as_recipe
+from reference.differences import share_in_order
+
+# Lines that differ in each aspect, or in a word.
+LINES = st.tuples(
+    st.sampled_from(["harbour street closed for traffic", "street harbour for closed traffic"]),
+    st.sampled_from(["", "not", "5", "-5", "C++", "on Monday"]),
+).map(" ".join)
 
 
 def naive(text: str | None) -> int:
@@ -50,14 +64,88 @@ def test_what_is_wrong_with_a_text(kind: pa.DataType) -> None:
     sketched = ["as it was", "other", "gone", "only looked at", "", "was text"]
     columns = {
         "row": pa.array(range(6), pa.int64()),
+        "order": pa.array([b"%d" % at for at in range(6)], pa.binary()),
         "checksum": pa.array([naive(text) for text in sketched], pa.int64()),
         "needed": pa.array([True, True, True, False, True, True]),
         "text": pa.array(given, pa.binary()).cast(kind),
     }
     (found,) = verify_texts(iter([pa.RecordBatch.from_pydict(columns)]))
     assert found.schema.field("text").type == pa.string()
+    assert found["order"] == columns["order"]
     assert found["text"].to_pylist() == ["as it was", "changed", None, None, "", None]
     assert found["wrong"].to_pylist() == [None, "changed", "missing", None, None, "missing"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    texts=st.lists(LINES, min_size=2, max_size=8),
+    order=st.permutations(range(8)),
+    asked=st.sampled_from(get_args(Asked)),
+    question=st.sampled_from([(0.85, None, None), (None, 20, None)]),
+    aspects=st.sampled_from([(), ("numbers",), ("symbols", "order"), ASPECTS]),
+    data=st.data(),
+)
+def test_a_task_judges_each_pair_by_its_texts(
+    texts: list[str], order: list[int], asked: Any, question: Any, aspects: Any, data: Any
+) -> None:
+    names = [7 + 3 * at for at in range(len(texts))]
+    pairs = data.draw(
+        st.lists(st.sampled_from(list(itertools.permutations(range(len(texts)), 2))), unique=True)
+    )
+    checked = check_question(*question, bits=128, distinguish=aspects)
+    recipe = as_recipe(None).distinguishing(checked.distinguish)
+    known = {pair: data.draw(st.sampled_from([None, 0.5])) for pair in pairs}
+    records = [
+        {"left": names[at], "right": -1, "text": text, "order": bytes([order[at]])}
+        for at, text in enumerate(texts)
+    ]
+    records += [
+        {"left": names[one], "right": names[two], "distance": 77, "similarity": known[one, two]}
+        for one, two in pairs
+    ]
+    data.draw(st.randoms()).shuffle(records)
+    schema = {
+        **dict.fromkeys(("left", "right", "distance"), pa.int64()),
+        "text": pa.string(),
+        "order": pa.binary(),
+        "similarity": pa.float64(),
+    }
+    columns = {
+        name: pa.array([row.get(name) for row in records], kind) for name, kind in schema.items()
+    }
+    task = JudgeTask(SparkRequest(recipe, checked, "", "", ()), asked)
+    found = [
+        tuple(row.values())
+        for batch in task(iter([pa.RecordBatch.from_pydict(columns)]))
+        for row in batch.to_pylist()
+    ]
+    expected = []
+    for pair in sorted(pairs):
+        (one, two), cosine, bits = pair, known[pair], 77
+        ((fresh,), (apart,)) = recipe.pipeline.judge_one(texts[one], [texts[two]])
+        if asked != "differences" and cosine is None and not (asked == "near" and question[1]):
+            cosine, bits = fresh, apart
+        if asked == "near":
+            if question[1] is None:
+                assert cosine is not None
+                near = cosine >= 0.85
+            else:
+                agreement = 0.0 if differ(texts[one], texts[two], checked.distinguish) else 1.0
+                if agreement and "order" in checked.distinguish:
+                    agreement = share_in_order(texts[one], texts[two])
+                near = agreement >= 0.85
+            if not near:
+                continue
+        earlier, later = sorted(pair, key=lambda at: order[at])
+        told = differences(texts[earlier], texts[later])
+        row = (names[one], names[two], bits, cosine, ",".join(told.aspects), len(told.lost))
+        expected.append(row)
+    assert found == expected
+
+
+def differ(left: str, right: str, distinguish: tuple[str, ...]) -> bool:
+    """Return whether texts differ in one of these aspects, order aside."""
+    return bool(set(differences(left, right).aspects) & (set(distinguish) - {"order"}))
 
 
 def test_a_text_that_has_not_come_is_not_taken_for_another() -> None:

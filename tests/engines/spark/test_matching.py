@@ -46,28 +46,31 @@ def test_as_the_definition_says(
     # Numbers of rows say nothing of their order, and nor does the side of a pair.
     names = rng.sample(range(1000), count)
     records: list[tuple[Any, ...]] = [
-        (names[place], -1, place.to_bytes(2, "big"), None, None) for place in range(count)
+        (names[place], -1, place.to_bytes(2, "big"), *[None] * 4) for place in range(count)
     ]
     for at, (one, two) in enumerate(pairs):
         ends = [names[one], names[two]]
         rng.shuffle(ends)
-        records.append((*ends, None, at, at / 100))
+        records.append((*ends, None, at, at / 100, f"pair {at}", -at))
     rng.shuffle(records)
     found = {
-        row["left"]: (row["right"], row["distance"], row["similarity"])
+        row["left"]: tuple(row.values())[1:]
         for batch in matching.link_pairs(batches(records, cut))
         for row in batch.to_pylist()
     }
     expected = {}
     for row, other in linked_slowly(count, pairs).items():
         at = pairs.index((other, row))
-        expected[names[row]] = (names[other], at, at / 100)
+        expected[names[row]] = (names[other], at, at / 100, f"pair {at}", -at)
     assert found == expected
 
 
 def batches(records: list[tuple[Any, ...]], cut: int) -> Iterator[pa.RecordBatch]:
-    names = ("left", "right", "order", "distance", "similarity")
-    kinds = (pa.int64(), pa.int64(), pa.binary(), pa.int64(), pa.float64())
+    names = ("left", "right", "order", "distance", "similarity", "differs", "lost")
+    kinds = (
+        *(pa.int64(), pa.int64(), pa.binary()),
+        *(pa.int64(), pa.float64(), pa.string(), pa.int64()),
+    )
     for start in range(0, len(records), cut):
         some = zip(*records[start : start + cut], strict=True)
         arrays = [pa.array(values, kind) for values, kind in zip(some, kinds, strict=True)]

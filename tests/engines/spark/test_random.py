@@ -16,11 +16,13 @@ import pyarrow as pa
 import pytest
 
 import neardup as nd
+from helpers.differing_pairs import TEXTS as DIFFERING
 from helpers.spark_cases import (
     EDGES,
     Texts,
     chain,
     expected_against,
+    expected_pairs,
     key_of,
     listed,
     mixed,
@@ -28,6 +30,7 @@ from helpers.spark_cases import (
 )
 from neardup.engines import spark as sp
 from neardup.engines.spark import Limits
+from neardup.text.differences import ASPECTS
 
 CASES = int(os.environ.get("SPARK_CASES", "200"))
 FROM = int(os.environ.get("SPARK_FROM", "0"))
@@ -56,6 +59,8 @@ def texts_of(chance: random.Random) -> Texts:
     if chance.random() < 0.3:
         texts += list(EDGES)
     if chance.random() < 0.3:
+        texts += DIFFERING
+    if chance.random() < 0.3:
         # One word makes most of each text, so that one key has most of the rows.
         texts += [f"{'same ' * 30}{chance.randrange(9)} {at % 4}" for at in range(40)]
     chance.shuffle(texts)
@@ -72,6 +77,7 @@ def question_of(chance: random.Random) -> dict[str, Any]:
     recipes = [None, None, nd.Recipe(bits=64), nd.Recipe(tokens="chars", ngram=3), "simhash"]
     asked["recipe"] = chance.choice(recipes)
     asked["keep"] = chance.choice(["first", "first", "longest", "shortest", "newest:key"])
+    asked["distinguish"] = chance.choice([None, chance.sample(ASPECTS, chance.randint(1, 4))])
     return asked
 
 
@@ -124,21 +130,21 @@ def check(spark: Any, number: int) -> None:
 
     found = sp.dedup(frame, **asked, **options)
     gone = found.removed.toArrow().drop_columns("cluster")
-    assert placed(gone, "id", "dup_of") == listed(local.removed.drop_columns(["differs", "lost"]))
+    assert placed(gone, "id", "dup_of") == listed(local.removed)
     told = found.clusters.select("id", "representative").toArrow()
     assert placed(told, "id", "representative") == list(enumerate(local.clusters.tolist()))
     assert sorted(found.kept.toArrow()["place"].to_pylist()) == local.kept.tolist()
     near = {name: value for name, value in asked.items() if name not in ("linkage", "keep")}
     if chance.random() < 0.5:
-        plain = nd.dedup(texts, pairs=True, threads=1, **near)
         pairs = sp.pairs(frame, **near, **options).toArrow()
-        assert placed(pairs, "left", "right") == listed(plain.pairs)
+        assert placed(pairs, "left", "right") == expected_pairs(texts, near)
     else:
         half = len(texts) // 2
         first = frame.where(f"place < {half}")
         second = frame.where(f"place >= {half}")
         named = {name: value for name, value in options.items() if name != "limits"}
-        sketches = sp.sketches(first, texts=True, recipe=near["recipe"], **named)
+        made_for = {name: near[name] for name in ("recipe", "distinguish")}
+        sketches = sp.sketches(first, texts=True, **made_for, **named)
         removed = sp.against(second, sketches, **near, **options).removed.toArrow()
         expected = expected_against(texts[:half], texts[half:], near)
         told_near = placed(removed, "id", "dup_of")

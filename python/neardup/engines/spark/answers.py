@@ -6,12 +6,12 @@ Each checks its arguments (request), sketches the rows (rows), finds near pairs 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.engines.spark.judging import TextSource, TextSources, fetch_texts, judge_pairs
-from neardup.engines.spark.matching import find_near, judge_removed, label_rows, link_clusters
+from neardup.engines.spark.matching import NearRows, fill_labels, find_near, link_clusters
 from neardup.engines.spark.request import (
     Limits,
     SparkRequest,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 # Not the name of any user's column.
 REMOVED_ID = "neardup removed id"
+DIFFERENCES = ("differs", "lost")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +48,11 @@ class Deduplicated:
 
     kept        the rows to keep, unchanged
     removed     id, dup_of (the id of the row kept in its place), cluster, distance (null without a
-                fingerprint), similarity (exact cosine with the row kept)
+                fingerprint), similarity (exact cosine with the row kept), differs (what the cosine
+                does not see: "numbers", "negation", "symbols", "order", joined by commas), lost
+                (number of words of the row that the one kept lacks)
     clusters    id, cluster (a hash of the representative's id), size, representative (the id of the
-                row kept; a row without near-duplicates is its own)
+                row kept; a row without near-duplicates is its own), differs, lost
     unreadable  id, reason: rows without a text, or whose text is not UTF-8; they are kept
     """
 
@@ -76,9 +79,11 @@ def pairs(
     recipe: RecipeLike = None,
     work: str | None = None,
     limits: Limits | None = None,
+    distinguish: str | Iterable[str] | None = None,
 ) -> DataFrame:
     """Return all pairs of near-duplicates: left, right (ids, the earlier row on the left), distance
-    (null without a fingerprint), similarity (exact cosine; null with a radius).
+    (null without a fingerprint), similarity (exact cosine; null with a radius), differs, lost
+    (number of words of the right text that the left one lacks).
 
     Rows with equal features are paired only with the first of them, which is compared with the
     others. Arguments as for `dedup`.
@@ -86,15 +91,38 @@ def pairs(
     from pyspark.sql import functions as F
 
     request = check_request(
-        df, (text_column, id_column, order_by), (similarity, radius, recall), recipe, limits
+        df,
+        (text_column, id_column, order_by),
+        (similarity, radius, recall),
+        recipe,
+        limits,
+        distinguish=distinguish,
     )
     rows, sources = prepare_rows(df, request, work)
-    found = find_near(rows, sources).pairs
+    found = find_near(rows, sources)
     one = F.lit(1.0 if request.question.similarity is not None else None).cast("double")
     twins = rows.table.where("row <> first").select(
-        F.col("first").alias("left"), F.col("row").alias("right"), F.lit(0).cast("bigint"), one
+        *(F.col("first").alias("left"), F.col("row").alias("right"), F.lit(0).cast("bigint"), one),
+        *(F.when(F.col("copied"), value) for value in (F.lit(""), F.lit(0).cast("bigint"))),
     )
-    return _pairs_by_id(rows, found.union(twins))
+    return _pairs_by_id(rows, _fill_pairs(rows, found, twins, sources))
+
+
+def _fill_pairs(rows: Rows, found: NearRows, twins: DataFrame, sources: TextSources) -> DataFrame:
+    """Return all pairs with what differs in them, also those found without texts."""
+    from pyspark.sql import functions as F
+
+    pairs = found.pairs.union(twins)
+    texts = found.texts
+    if texts is not None and not rows.variant_count:
+        return pairs
+    pairs = rows.storage.pin(pairs)
+    unknown = pairs.where("differs IS NULL")
+    if texts is None:
+        sides = (unknown.select(F.col(side).alias("row")) for side in ("left", "right"))
+        texts = fetch_texts(rows, next(sides).union(next(sides)), sources)
+    told = judge_pairs(rows, unknown, unknown.count(), texts, "differences")
+    return pairs.where("differs IS NOT NULL").union(told)
 
 
 def _pairs_by_id(rows: Rows, found: DataFrame) -> DataFrame:
@@ -111,7 +139,7 @@ def _pairs_by_id(rows: Rows, found: DataFrame) -> DataFrame:
         F.when(in_order, F.col("left_id")).otherwise(F.col("right_id")).alias("left"),
         F.when(in_order, F.col("right_id")).otherwise(F.col("left_id")).alias("right"),
         F.when(F.col("left_signal") & F.col("right_signal"), F.col("distance")).alias("distance"),
-        "similarity",
+        *("similarity", "differs", "lost"),
     )
 
 
@@ -129,8 +157,10 @@ def clusters(
     recipe: RecipeLike = None,
     work: str | None = None,
     limits: Limits | None = None,
+    distinguish: str | Iterable[str] | None = None,
 ) -> DataFrame:
-    """Return for each row id, cluster, size (of the cluster), representative (the id of its first).
+    """Return for each row id, cluster, size (of the cluster), representative (the id of its first),
+    differs, lost (words of the row that the representative lacks).
 
     `cluster` is `xxhash64` of the representative's id, equal in every run; numbers from 0 would
     take a global sort. Two of 10⁹ clusters share a number with a chance of 1 in 37. A row without
@@ -144,9 +174,10 @@ def clusters(
         limits,
         keep,
         linkage,
+        distinguish=distinguish,
     )
     rows, sources = prepare_rows(df, request, work)
-    return _clusters_by_id(label_rows(rows, link_clusters(rows, sources, linkage)))
+    return _clusters_by_id(link_clusters(rows, sources, linkage))
 
 
 def _clusters_by_id(labels: DataFrame) -> DataFrame:
@@ -155,9 +186,9 @@ def _clusters_by_id(labels: DataFrame) -> DataFrame:
     sizes = labels.groupBy("label").agg(F.count(F.lit(1)).alias("size"))
     firsts = labels.where("row = label").select("label", F.col("id").alias("representative"))
     return (
-        labels.select("id", "label")
+        labels.select("id", "label", "differs", "lost")
         .join(firsts.join(sizes, "label"), "label")
-        .select("id", _cluster_number("representative"), "size", "representative")
+        .select("id", _cluster_number("representative"), "size", "representative", *DIFFERENCES)
     )
 
 
@@ -175,6 +206,7 @@ def dedup(
     recipe: RecipeLike = None,
     work: str | None = None,
     limits: Limits | None = None,
+    distinguish: str | Iterable[str] | None = None,
 ) -> Deduplicated:
     """Find near-duplicates among the rows of a DataFrame and decide which rows to keep.
 
@@ -189,8 +221,8 @@ def dedup(
                  [default: on the executors; the run fails if one is lost]
     limits       sizes of tasks
 
-    similarity, radius, recall, linkage and recipe are those of `neardup.dedup`; with a radius all
-    pairs are found, whatever the recall.
+    similarity, radius, recall, linkage, recipe and distinguish are those of `neardup.dedup`; with a
+    radius all pairs are found, whatever the recall.
     """
     request = check_request(
         df,
@@ -200,12 +232,13 @@ def dedup(
         limits,
         keep,
         linkage,
+        distinguish=distinguish,
     )
     rows, sources = prepare_rows(df, request, work)
-    labels = label_rows(rows, link_clusters(rows, sources, linkage))
+    labels = link_clusters(rows, sources, linkage)
     return Deduplicated(
         kept_rows(df, id_column, labels.where("row <> label")),
-        _removed_by_id(rows, labels, sources),
+        _removed_by_id(rows, labels),
         _clusters_by_id(labels),
         unreadable_rows(labels),
     )
@@ -235,12 +268,20 @@ def unreadable_rows(labels: DataFrame) -> DataFrame:
     return labels.where("reason IS NOT NULL").select("id", "reason")
 
 
-def _removed_by_id(rows: Rows, labels: DataFrame, sources: TextSources) -> DataFrame:
+def _removed_by_id(rows: Rows, labels: DataFrame) -> DataFrame:
+    """Return the removed rows and the row kept for each by id, with the verdict on them."""
     from pyspark.sql import functions as F
 
     names = rows.table.select(F.col("row").alias("label"), F.col("id").alias("dup_of"))
-    found = judge_removed(rows, labels, sources).join(names, "label")
-    return found.select("id", "dup_of", _cluster_number("dup_of"), "distance", "similarity")
+    return (
+        labels.where("row <> label")
+        .join(names, "label")
+        .select(
+            *("id", "dup_of", _cluster_number("dup_of")),
+            F.when(F.col("signal"), F.col("distance")).alias("distance"),
+            *("similarity", *DIFFERENCES),
+        )
+    )
 
 
 def _cluster_number(representative: str) -> Column:
@@ -250,11 +291,13 @@ def _cluster_number(representative: str) -> Column:
     return F.xxhash64(representative).alias("cluster")
 
 
-# The columns of a table of sketches; it may have texts as well.
+# The columns of a table of sketches; it may have texts as well, and DISTINGUISH.
 SKETCH_COLUMNS = (
     *("id", "order", "bytes", "checksum", "signal", "digest", "registers", "fingerprint"),
     "recipe",
 )
+# The aspects that sketches keep apart; tables made before it was there keep none apart.
+DISTINGUISH = "distinguish"
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +306,8 @@ class Compared:
 
     kept        the rows that are near no row of the reference, unchanged
     removed     id, dup_of (the id of the most similar row of the reference; ties are broken by
-                distance, then order), distance (null without a fingerprint), similarity
+                distance, then order), distance (null without a fingerprint), similarity, differs,
+                lost (number of words of the row that the one of the reference lacks)
     unreadable  id, reason: rows without a text, or whose text is not UTF-8; they are kept
     """
 
@@ -288,21 +332,26 @@ def sketches(
     order_by: str | Sequence[str] | None = None,
     recipe: RecipeLike = None,
     texts: bool = False,
+    distinguish: str | Iterable[str] | None = None,
 ) -> DataFrame:
     """Return the sketches of a reference for `against`, to be stored as Parquet: id, order, bytes,
-    checksum, signal, digest, registers, fingerprint, recipe (its identity).
+    checksum, signal, digest, registers, fingerprint, recipe (its identity), distinguish.
 
-    texts  add the texts: candidates are verified by them. Without them, pass the texts to `against`
-           as reference_texts=
+    texts        add the texts: candidates are verified by them. Without them, pass the texts to
+                 `against` as reference_texts=
+    distinguish  that of the questions that the sketches are to answer
     """
     from pyspark.sql import functions as F
 
-    request = check_request(df, (text_column, id_column, order_by), recipe=recipe)
+    request = check_request(
+        df, (text_column, id_column, order_by), recipe=recipe, distinguish=distinguish
+    )
     sketched = sketch_frame(df, request, fingerprint=True, text=texts).where("reason IS NULL")
     identity = request.recipe.identity
     named = F.lit(identity).alias("recipe", metadata={"neardup": identity})
     names = (*SKETCH_COLUMNS[:-1], *(("text",) if texts else ()))
-    return sketched.select(*names, named)
+    aspects = F.lit(",".join(request.question.distinguish)).alias(DISTINGUISH)
+    return sketched.select(*names, named, aspects)
 
 
 def is_sketches(frame: DataFrame) -> bool:
@@ -323,6 +372,7 @@ def against(
     reference_texts: DataFrame | None = None,
     work: str | None = None,
     limits: Limits | None = None,
+    distinguish: str | Iterable[str] | None = None,
 ) -> Compared:
     """Find the rows that are near a row of a reference. Rows are not compared with each other.
 
@@ -333,7 +383,12 @@ def against(
     Other arguments as for `dedup`.
     """
     request = check_request(
-        df, (text_column, id_column, order_by), (similarity, radius, recall), recipe, limits
+        df,
+        (text_column, id_column, order_by),
+        (similarity, radius, recall),
+        recipe,
+        limits,
+        distinguish=distinguish,
     )
     check_frame("reference", reference)
     storage = Storage(work)
@@ -354,7 +409,7 @@ def against(
     found = storage.pin(_nearest(rows, sources))
     return Compared(
         kept_rows(df, id_column, found),
-        found.select("id", "dup_of", "distance", "similarity"),
+        found.select("id", "dup_of", "distance", "similarity", *DIFFERENCES),
         rows.table.where("side = 1 AND reason IS NOT NULL").select("id", "reason"),
     )
 
@@ -408,35 +463,49 @@ def _id_type(frame: DataFrame, column: str) -> str:
 
 
 def _check_identity(table: DataFrame, request: SparkRequest) -> None:
-    """Raise ValueError for sketches of another recipe."""
-    found = table.select("recipe").distinct().limit(2).toArrow().column(0).to_pylist()
-    wrong = [identity for identity in found if identity != request.recipe.identity]
-    if wrong:
-        raise ValueError(
-            f"the sketches of the reference were made with another recipe: {wrong[0]}; "
-            f"this request has {request.recipe.identity}. Use the recipe of the sketches, or make "
-            "them again"
-        )
+    """Raise ValueError for sketches of another recipe, or that keep other aspects apart."""
+    from pyspark.sql import functions as F
+
+    kept_apart = F.col(DISTINGUISH) if DISTINGUISH in table.columns else F.lit("")
+    made = table.select("recipe", kept_apart).distinct().limit(2).toArrow()
+    for identity in made.column(0).to_pylist():
+        if identity != request.recipe.identity:
+            raise ValueError(
+                f"the sketches of the reference were made with another recipe: {identity}; "
+                f"this request has {request.recipe.identity}. Use the recipe of the sketches, or "
+                "make them again"
+            )
+    own = ",".join(request.question.distinguish)
+    for aspects in made.column(1).to_pylist():
+        if aspects != own:
+            raise ValueError(
+                f"the sketches of the reference were made with distinguish={aspects!r}; this "
+                f"request has {own!r}. Make them again with sketches(df, distinguish={own!r}), or "
+                f"pass distinguish={aspects!r}"
+            )
 
 
 def _nearest(rows: Rows, sources: TextSources) -> DataFrame:
-    """Return id, dup_of, distance, similarity of each input row that is near the reference.
+    """Return id, dup_of, distance, similarity, differs, lost of each input row that is near the
+    reference.
 
     Ties are broken as in `Matches.nearest`.
     """
     from pyspark.sql import functions as F
 
     table = rows.table
-    found = find_near(rows, sources).pairs
+    found = find_near(rows, sources)
     sides = table.where(F.col("side") == REFERENCE).select(F.col("row").alias("theirs"), "order")
+    verdict = ("distance", "similarity", *DIFFERENCES)
     both = [
-        found.select(F.col(a).alias("theirs"), F.col(b).alias("first"), "distance", "similarity")
+        found.pairs.select(F.col(a).alias("theirs"), F.col(b).alias("first"), *verdict)
         for a, b in (("left", "right"), ("right", "left"))
     ]
     across = both[0].union(both[1]).join(sides, "theirs")
     # The highest similarity, then the smallest distance, then the first row.
     rank = F.struct(
-        (-F.coalesce("similarity", F.lit(0.0))).alias("unlike"), "distance", "order", "theirs"
+        (-F.coalesce("similarity", F.lit(0.0))).alias("unlike"),
+        *("distance", "order", "theirs", *DIFFERENCES),
     )
     best = across.groupBy("first").agg(F.min(rank).alias("best"))
     # A row with an equal one in the reference takes that one.
@@ -448,6 +517,9 @@ def _nearest(rows: Rows, sources: TextSources) -> DataFrame:
     twin = F.col("twin").isNotNull()
     similar = rows.request.question.similarity is not None
     cosine = -F.col("best.unlike") if similar else F.lit(None).cast("double")
+    # With a radius rows are judged below; a row with a text of its own differs in its own way.
+    known = F.col("copied") if similar else F.col("copied") & twin
+    nothing = (F.lit(""), F.lit(0).cast("bigint"))
     matched = joined.where(twin | F.col("best").isNotNull()).select(
         "row",
         "id",
@@ -455,19 +527,12 @@ def _nearest(rows: Rows, sources: TextSources) -> DataFrame:
         F.when(twin, F.col("first")).otherwise(F.col("best.theirs")).alias("label"),
         F.when(twin, F.lit(0)).otherwise(F.col("best.distance")).cast("bigint").alias("distance"),
         F.when(twin, F.lit(1.0)).otherwise(cosine).alias("similarity"),
+        *(
+            F.when(known, F.when(twin, none).otherwise(F.col(f"best.{name}"))).alias(name)
+            for name, none in zip(DIFFERENCES, nothing, strict=True)
+        ),
     )
-    if not similar:
-        matched = rows.storage.pin(matched)
-        unknown = matched.where("similarity IS NULL")
-        pairs = unknown.select(F.col("row").alias("left"), F.col("label").alias("right"))
-        wanted = pairs.select(F.col("left").alias("row")).union(pairs.select("right"))
-        texts = fetch_texts(rows, wanted, sources, present=matched.select("row"))
-        verdicts = judge_pairs(rows, pairs, pairs.count(), texts)
-        known = verdicts.select(F.col("left").alias("row"), F.col("similarity").alias("judged"))
-        matched = matched.join(known, "row", "left").withColumn(
-            "similarity", F.coalesce("similarity", "judged")
-        )
+    matched = fill_labels(rows, matched, found.texts, sources)
     names = table.select(F.col("row").alias("label"), F.col("id").alias("dup_of"))
-    named = matched.join(names, "label")
     distance = F.when(F.col("signal"), F.col("distance")).alias("distance")
-    return named.select("id", "dup_of", distance, "similarity")
+    return matched.join(names, "label").select("id", "dup_of", distance, "similarity", *DIFFERENCES)

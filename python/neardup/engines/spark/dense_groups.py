@@ -21,7 +21,7 @@ from neardup._util.arrow import array_values, number_array, string_column
 from neardup.engines.spark.arrow import gather_batches, int64_array, make_batch, single_array
 from neardup.engines.spark.buckets import BucketPairs, HeavyKeys, block_pairs, pair_part_ids
 from neardup.engines.spark.components import connected_components
-from neardup.engines.spark.judging import VERDICT_SCHEMA, verdict_batch
+from neardup.engines.spark.judging import VERDICT_SCHEMA, in_order, verdict_batch
 from neardup.engines.spark.request import Limits, SparkRequest
 from neardup.engines.spark.rows import ALL, REFERENCE, REGISTERS, Rows
 from neardup.near.corpus import memory_corpus
@@ -123,10 +123,10 @@ def _placed_batch(
 
 @dataclass(frozen=True)
 class GroupTask:
-    """Task: compares rows of groups by their texts. Returns near pairs: left, right, distance,
-    similarity.
+    """Task: compares rows of groups by their texts. Returns near pairs: left, right and
+    VERDICT_COLUMNS.
 
-    forest  only enough pairs to connect each component; their distance and similarity are not set
+    forest  only enough pairs to connect each component; their verdicts are not set
     heavy   keys that were split: `buckets` has emitted the pairs of parts that are not dense
     """
 
@@ -179,6 +179,7 @@ class GroupTask:
         registers = np.ascontiguousarray(corpus.sketches[:, :REGISTERS])
         tables = _core.sketch_keys(registers, request.sketch, 1)
         matches = LocalEngine().match(corpus, request.question, reference_rows=first, threads=1)
+        order = single_array(table["order"])
         for pairs in matches.pairs():
             left, right = pairs.left.astype("u4"), pairs.right.astype("u4")
             table_of = _core.first_tables(registers, left, right, request.sketch)
@@ -186,14 +187,16 @@ class GroupTask:
             where = pair_part_ids(key, row[left], row[right], self.heavy, across=self.across)
             here = np.isin(where, part_ids)
             assert pairs.similarity is not None  # noqa: S101
+            left, right = left[here], right[here]
+            differences = matches.judge.differences(*in_order(order, left, right))
             yield verdict_batch(
-                row[left[here]], row[right[here]], pairs.distance[here], pairs.similarity[here]
+                row[left], row[right], pairs.distance[here], pairs.similarity[here], differences
             )
 
 
 def dense_pairs(rows: Rows, found: BucketPairs, texts: DataFrame, *, forest: bool) -> DataFrame:
-    """Return the near pairs whose first common key is dense, each once: left, right, distance,
-    similarity; with `forest` only enough pairs to connect each component."""
+    """Return the near pairs whose first common key is dense, each once: left, right and
+    VERDICT_COLUMNS; with `forest` only enough pairs to connect each component."""
     from pyspark.sql import functions as F
 
     storage, limits = rows.storage, rows.request.limits

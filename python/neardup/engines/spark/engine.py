@@ -28,6 +28,7 @@ from neardup.near.corpus import Verdicts
 from neardup.near.join import RadiusJoin, SketchJoin
 from neardup.near.matches import Clusters, Matches, Pairs
 from neardup.near.question import Linkage
+from neardup.text.comparison import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
     import numpy as np
@@ -287,6 +288,9 @@ class SparkRadiusJoin(RadiusJoin):
         self.plan = {"method": "spark", "rows": len(places), "radius": self.question.radius}
         self.counts.candidates += len(left)
         left, right = self._order[places[left]], self._order[places[right]]
+        if self.question.distinguish:
+            agree = self._agreement(left, right) >= DEFAULT_SIMILARITY
+            left, right, distance = left[agree], right[agree], distance[agree]
         apart = distance.astype(np.uint16)
         self.counts.add(apart, None)
         if self.sample is not None:
@@ -294,9 +298,23 @@ class SparkRadiusJoin(RadiusJoin):
         self.judge.tick(len(left))
         yield Pairs(left, right, apart, None)
 
+    def _agreement(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the agreement of pairs, as `Judge.agreement` does; workers compute it."""
+        import numpy as np
+
+        # Pairs with a common text become neighbours.
+        sort = np.lexsort((right, left))
+        found = np.empty(len(left))
+        pairs = left[sort].astype(np.uint32), right[sort].astype(np.uint32)
+        found[sort] = judge_packets(
+            self.session, self.corpus, *pairs, self.judge.tick, self.threads, agreement=True
+        ).similarity
+        return found
+
     def clusters(self, linkage: Linkage) -> Clusters:
         sample, self.sample = self.sample, None
-        found = gather_pairs(self._pairs(forest=linkage == "connected"), judged=False)
+        forest = linkage == "connected" and not self.question.distinguish
+        found = gather_pairs(self._pairs(forest=forest), judged=False)
         self.sample = sample
         self.counts.candidates = 0
         linked = link_rows(found.left, found.right, len(self.twins), linkage, self._order)

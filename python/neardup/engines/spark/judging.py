@@ -12,14 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from neardup._util.arrow import array_values, number_array, string_column
 from neardup.engines.spark.arrow import gather_batches, int64_array, make_batch, single_array
 from neardup.engines.spark.errors import wait_for
 from neardup.engines.spark.request import SparkRequest
-from neardup.engines.spark.rows import Rows, decode_texts, quote_column, text_checksums
+from neardup.engines.spark.rows import (
+    Rows,
+    decode_texts,
+    quote_column,
+    side_order,
+    text_checksums,
+)
 from neardup.near.corpus import Judge, Verdicts, judging_corpus
+from neardup.text.comparison import DEFAULT_SIMILARITY
 from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -52,7 +59,8 @@ MISSING, CHANGED = "missing", "changed"
 def fetch_texts(
     rows: Rows, wanted: DataFrame, sources: TextSources, *, present: DataFrame | None = None
 ) -> DataFrame:
-    """Return row, text of the wanted rows (a column `row`), each once.
+    """Return row, order (a reference before its inputs), text of the wanted rows (a column `row`),
+    each once.
 
     Raise ValueError for a text that is missing, or differs from the one that was sketched.
 
@@ -65,7 +73,8 @@ def fetch_texts(
     if present is not None:
         needed = needed.union(present.select("row", F.lit(False)))
     needed = needed.groupBy("row").agg(F.max("needed").alias("needed"))
-    named = rows.table.select("row", "id", "side", "checksum").join(needed, "row")
+    own = rows.table.select("row", "id", "side", "checksum", side_order().alias("order"))
+    named = own.join(needed, "row")
     found = None
     for source in sources:
         texts = source.frame.select(
@@ -73,32 +82,35 @@ def fetch_texts(
             F.col(quote_column(source.text_column)).alias("text"),
         )
         mine = named.where(F.col("side") == source.side).join(texts, "id", "left")
-        part = mine.select("row", "checksum", "needed", "text").mapInArrow(
+        part = mine.select("row", "order", "checksum", "needed", "text").mapInArrow(
             verify_texts, TEXT_SCHEMA
         )
         found = part if found is None else found.union(part)
     assert found is not None  # noqa: S101
     held = rows.storage.pin(found)
     _check_fetched(rows, held, sources)
-    return held.where("text IS NOT NULL").select("row", "text")
+    return held.where("text IS NOT NULL").select("row", "order", "text")
 
 
-TEXT_SCHEMA = "row bigint, text string, wrong string"
+TEXT_SCHEMA = "row bigint, order binary, text string, wrong string"
 
 
 def verify_texts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Task: row, checksum, needed, text → row, text (if needed), wrong (null, or why)."""
+    """Task: row, order, checksum, needed, text → row, order, text (if needed), wrong (null, or
+    why)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     for batch in batches:
-        row, checksum, needed, column = batch.columns
+        row, order, checksum, needed, column = batch.columns
         texts, _ = decode_texts(column)
         same = pc.equal(int64_array(text_checksums(texts)), checksum)
         none = pa.scalar(None, pa.string())
         wrong = pc.if_else(texts.is_null(), MISSING, pc.if_else(same, none, CHANGED))
         sent = pc.if_else(needed, texts, pa.scalar(None, texts.type))
-        yield make_batch({"row": row, "text": sent.cast(pa.string()), "wrong": wrong})
+        yield make_batch(
+            {"row": row, "order": order, "text": sent.cast(pa.string()), "wrong": wrong}
+        )
 
 
 def _check_fetched(rows: Rows, held: DataFrame, sources: TextSources) -> None:
@@ -135,11 +147,32 @@ WAYS_OUT = {
 }
 
 
+# What a task finds out about pairs:
+#   near         which of them are near; the others are left out
+#   verdicts     distance and similarity, where the similarity is null
+#   differences  nothing else
+# In each case what differs between them as well.
+Asked = Literal["near", "verdicts", "differences"]
+
+# The columns of a pair behind its rows. `lost` counts words of the later row that the earlier one
+# lacks.
+VERDICT_COLUMNS = (
+    ("distance", "bigint"),
+    ("similarity", "double"),
+    ("differs", "string"),
+    ("lost", "bigint"),
+)
+VERDICT_SCHEMA = ", ".join(
+    f"{name} {kind}" for name, kind in (("left", "bigint"), ("right", "bigint"), *VERDICT_COLUMNS)
+)
+
+
 @dataclass(frozen=True)
 class JudgeTask:
-    """Task: judges pairs by the texts beside them. Returns left, right, distance, similarity."""
+    """Task: judges pairs by the texts beside them. Returns left, right and VERDICT_COLUMNS."""
 
     request: SparkRequest
+    asked: Asked
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import numpy as np
@@ -150,19 +183,47 @@ class JudgeTask:
         left, right = array_values(table["left"]), array_values(table["right"])
         is_text = right < 0
         rows, at = np.unique(left[is_text], return_index=True)
-        texts = string_column(
-            single_array(table["text"]).take(number_array(np.flatnonzero(is_text)[at]))
-        )
-        left, right = left[~is_text], right[~is_text]
-        del table
-        corpus = judging_corpus(texts, self.request.recipe, np.ones(len(rows), dtype=bool))
+        of_texts = number_array(np.flatnonzero(is_text)[at])
+        texts = string_column(single_array(table["text"]).take(of_texts))
+        order = single_array(table["order"]).take(of_texts)
         # Pairs that share a text are judged one after the other.
         sort = np.lexsort((right, left))
+        sort = sort[~is_text[sort]]
         left, right = left[sort], right[sort]
-        verdicts = Judge(corpus, threads=1).verdicts(
-            _find_rows(rows, left), _find_rows(rows, right)
-        )
-        yield verdict_batch(left, right, verdicts.distance, verdicts.similarity)
+        pairs = table.select(["distance", "similarity"]).take(number_array(sort))
+        distance = array_values(pairs["distance"].fill_null(0)).copy()
+        similarity = array_values(pairs["similarity"].fill_null(np.nan)).copy()
+        del table, pairs
+        corpus = judging_corpus(texts, self.request.recipe, np.ones(len(rows), dtype=bool))
+        judge = Judge(corpus, threads=1)
+        one, two = _find_rows(rows, left), _find_rows(rows, right)
+        question = self.request.question
+        by_radius = question.similarity is None
+        if self.asked == "verdicts" or (self.asked == "near" and not by_radius):
+            unknown = np.flatnonzero(np.isnan(similarity))
+            similarity[unknown], distance[unknown] = judge.verdicts(one[unknown], two[unknown])
+        if self.asked == "near":
+            near = (
+                judge.agreement(one, two) >= DEFAULT_SIMILARITY
+                if by_radius
+                else similarity >= question.similarity
+            )
+            left, right, distance, similarity, one, two = (
+                each[near] for each in (left, right, distance, similarity, one, two)
+            )
+        differences = judge.differences(*in_order(order, one, two))
+        yield verdict_batch(left, right, distance, similarity, differences)
+
+
+def in_order(order: Any, one: NDArray[Any], two: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return pairs as earlier and later rows; `order` has the sort key of each row."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    place = np.empty(len(order), dtype=np.int64)
+    place[array_values(pc.array_sort_indices(order))] = np.arange(len(order))
+    swap = place[one] > place[two]
+    return np.where(swap, two, one), np.where(swap, one, two)
 
 
 def _find_rows(rows: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -179,23 +240,39 @@ def _find_rows(rows: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np
 
 
 def verdict_batch(
-    left: NDArray[Any], right: NDArray[Any], distance: NDArray[Any], similarity: NDArray[np.float64]
+    left: NDArray[Any],
+    right: NDArray[Any],
+    distance: NDArray[Any],
+    similarity: NDArray[np.float64],
+    differences: tuple[pa.Array, pa.Array] | None = None,
 ) -> pa.RecordBatch:
+    """Return a batch of VERDICT_SCHEMA; similarity is null for NaN, differences if not given."""
+    import numpy as np
+    import pyarrow as pa
+
+    differs, lost = differences or (
+        pa.nulls(len(left), pa.string()),
+        pa.nulls(len(left), pa.int64()),
+    )
     return make_batch(
         {
             "left": int64_array(left),
             "right": int64_array(right),
             "distance": int64_array(distance),
-            "similarity": number_array(similarity),
+            "similarity": number_array(similarity, np.isnan(similarity)),
+            "differs": differs,
+            "lost": lost,
         }
     )
 
 
-VERDICT_SCHEMA = "left bigint, right bigint, distance bigint, similarity double"
+def judge_pairs(
+    rows: Rows, pairs: DataFrame, count: int, texts: DataFrame, asked: Asked
+) -> DataFrame:
+    """Return left, right and VERDICT_COLUMNS of pairs, given their texts.
 
-
-def judge_pairs(rows: Rows, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame:
-    """Return left, right, distance, similarity of pairs (left, right), given their texts.
+    pairs  left, right; distance and similarity, where they are known
+    count  number of pairs
 
     Pairs with the same left row go to one task, so the row with many pairs should be the right one.
     """
@@ -203,14 +280,20 @@ def judge_pairs(rows: Rows, pairs: DataFrame, count: int, texts: DataFrame) -> D
 
     tasks = rows.request.limits.tasks(2 * count * rows.mean_bytes)
     bucket = F.pmod(F.xxhash64("left"), F.lit(tasks)).alias("bucket")
-    placed = pairs.select(bucket, "left", "right")
+    kinds = {"text": "string", "order": "binary", **dict(VERDICT_COLUMNS[:2])}
+    null = {name: F.lit(None).cast(kind).alias(name) for name, kind in kinds.items()}
+    placed = pairs.select(
+        *(bucket, "left", "right", null["text"], null["order"]),
+        *(name if name in pairs.columns else null[name] for name in ("distance", "similarity")),
+    )
     sides = (placed.select("bucket", F.col(side).alias("row")) for side in ("left", "right"))
     needed = next(sides).union(next(sides)).distinct()
     sent = needed.join(texts, "row").select(
-        "bucket", F.col("row").alias("left"), F.lit(-1).cast("bigint").alias("right"), "text"
+        *("bucket", F.col("row").alias("left"), F.lit(-1).cast("bigint").alias("right")),
+        *("text", "order", null["distance"], null["similarity"]),
     )
-    both = sent.union(placed.withColumn("text", F.lit(None).cast("string")))
-    return both.repartition(tasks, "bucket").mapInArrow(JudgeTask(rows.request), VERDICT_SCHEMA)
+    task = JudgeTask(rows.request, asked)
+    return sent.union(placed).repartition(tasks, "bucket").mapInArrow(task, VERDICT_SCHEMA)
 
 
 # Maximum pairs of a packet, and approximate bytes of its texts.
@@ -227,9 +310,13 @@ PACKET_VERDICT_SCHEMA = "packet long, similarity binary, distance binary"
 
 @dataclass(frozen=True)
 class PacketTask:
-    """Task: judges the pairs of each packet."""
+    """Task: judges the pairs of each packet.
+
+    agreement  return the agreement of pairs in place of their similarity
+    """
 
     recipe: Recipe
+    agreement: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import numpy as np
@@ -238,7 +325,7 @@ class PacketTask:
         for batch in batches:
             for packet in batch.to_pylist():
                 left, right = (np.frombuffer(packet[x], dtype="<u4") for x in ("left", "right"))
-                found = _judge_texts(self.recipe, packet["texts"], left, right, threads=1)
+                found = self.judge(packet["texts"], left, right, threads=1)
                 yield make_batch(
                     {
                         "packet": pa.array([packet["packet"]], pa.int64()),
@@ -247,17 +334,19 @@ class PacketTask:
                     }
                 )
 
+    def judge(
+        self, texts: list[str], left: RowArray, right: RowArray, *, threads: int | None
+    ) -> Verdicts:
+        """Judge pairs of texts, given by their indices."""
+        import numpy as np
+        import pyarrow as pa
 
-def _judge_texts(
-    recipe: Recipe, texts: list[str], left: RowArray, right: RowArray, *, threads: int | None
-) -> Verdicts:
-    """Judge pairs of texts, given by their indices."""
-    import numpy as np
-    import pyarrow as pa
-
-    column = pa.chunked_array([pa.array(texts, pa.large_string())])
-    signal = np.ones(len(texts), dtype=np.bool_)
-    return Judge(judging_corpus(column, recipe, signal), threads=threads).verdicts(left, right)
+        column = pa.chunked_array([pa.array(texts, pa.large_string())])
+        signal = np.ones(len(texts), dtype=np.bool_)
+        judge = Judge(judging_corpus(column, self.recipe, signal), threads=threads)
+        if self.agreement:
+            return Verdicts(judge.agreement(left, right), np.zeros(len(left), dtype=np.uint16))
+        return judge.verdicts(left, right)
 
 
 class Packet:
@@ -285,17 +374,21 @@ def judge_packets(
     right: RowArray,
     tick: Callable[[int], object],
     threads: int | None = None,
+    *,
+    agreement: bool = False,
 ) -> Verdicts:
-    """Judge pairs on workers; the result is that of `Judge.verdicts`."""
+    """Judge pairs on workers; the result is that of `Judge.verdicts`.
+
+    agreement  return the agreement of pairs in place of their similarity, and no distance
+    """
     import numpy as np
 
+    task = PacketTask(corpus.recipe, agreement)
     similarity, distance = np.empty(len(left)), np.empty(len(left), dtype=np.uint16)
     waiting: list[Packet] = []
 
     def judge_waiting() -> None:
-        for packet, found in zip(
-            waiting, _send_packets(session, corpus.recipe, waiting), strict=True
-        ):
+        for packet, found in zip(waiting, _send_packets(session, task, waiting), strict=True):
             part = slice(packet.start, packet.stop)
             similarity[part] = np.frombuffer(found["similarity"], dtype="<f8")
             distance[part] = np.frombuffer(found["distance"], dtype="<u2")
@@ -305,9 +398,7 @@ def judge_packets(
     for start, stop in _packet_bounds(corpus, left, right):
         packet = Packet(start, stop, left, right, corpus)
         if packet.bytes > MAX_PACKET_BYTES:
-            found = _judge_texts(
-                corpus.recipe, packet.texts, packet.left, packet.right, threads=threads
-            )
+            found = task.judge(packet.texts, packet.left, packet.right, threads=threads)
             similarity[start:stop], distance[start:stop] = found.similarity, found.distance
             tick(stop - start)
             continue
@@ -339,7 +430,7 @@ def _packet_bounds(corpus: Corpus, left: RowArray, right: RowArray) -> Iterator[
         start = stop
 
 
-def _send_packets(session: SparkConnection, recipe: Recipe, packets: list[Packet]) -> list[Any]:
+def _send_packets(session: SparkConnection, task: PacketTask, packets: list[Packet]) -> list[Any]:
     import pyarrow as pa
 
     if not packets:
@@ -357,6 +448,6 @@ def _send_packets(session: SparkConnection, recipe: Recipe, packets: list[Packet
         frame = session.spark.createDataFrame(table, PACKET_SCHEMA)
         if len(packets) > 1:
             frame = frame.repartition(min(len(packets), 2 * session.cores))
-        return list(frame.mapInArrow(PacketTask(recipe), PACKET_VERDICT_SCHEMA).collect())
+        return list(frame.mapInArrow(task, PACKET_VERDICT_SCHEMA).collect())
 
     return sorted(wait_for(judge), key=lambda row: int(row["packet"]))

@@ -9,16 +9,23 @@ them are known: components with such rows come with their texts, and the local e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup._util.arrow import array_values, number_array, string_column
-from neardup.engines.spark.arrow import byte_rows, gather_batches, single_array
+from neardup.engines.spark.arrow import (
+    byte_rows,
+    gather_batches,
+    int64_array,
+    make_batch,
+    single_array,
+)
 from neardup.engines.spark.buckets import fingerprint_words, join_buckets
 from neardup.engines.spark.components import connected_components
 from neardup.engines.spark.dense_groups import dense_pairs
 from neardup.engines.spark.judging import (
+    VERDICT_COLUMNS,
     VERDICT_SCHEMA,
     TextSources,
     fetch_texts,
@@ -35,18 +42,20 @@ from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 
 @dataclass(frozen=True)
 class NearRows:
     """Near pairs of distinct rows, each once.
 
-    sparse      left, right, distance, similarity (null with a radius): pairs without a dense key
+    sparse      left, right and VERDICT_COLUMNS (null where they took no text): pairs without a
+                dense key
     dense       the pairs of dense keys, or a forest that connects them; None if there are no such
                 keys
     members     row: the rows of dense keys, possibly repeated
-    texts       row, text of all rows in a pair; None with a radius
+    texts       row, order, text of all rows in a pair, and of equal rows whose texts are not; None
+                if fingerprints alone tell near pairs
     candidates  number of pairs compared, without those of dense keys
     """
 
@@ -62,34 +71,51 @@ class NearRows:
 
 
 def find_near(rows: Rows, sources: TextSources, *, forest: bool = False) -> NearRows:
-    """Find all near pairs; with `forest` enough to connect each component, where the distance and
-    similarity of dense pairs are not set."""
+    """Find all near pairs; with `forest` enough to connect each component, where the verdicts on
+    dense pairs are not set."""
     from pyspark.sql import functions as F
 
-    found = join_buckets(rows, forest=forest)
-    similarity = rows.request.question.similarity
-    if similarity is None:
-        unknown = F.lit(None).cast("double").alias("similarity")
-        pairs = found.pairs.select("left", "right", "distance", unknown)
+    question = rows.request.question
+    # A pair that is near by its fingerprints may differ in what is distinguished.
+    found = join_buckets(rows, forest=forest and not question.distinguish)
+    if question.similarity is None and not question.distinguish:
+        pairs = found.pairs.select("left", "right", "distance", *_unknown(VERDICT_COLUMNS[1:]))
         return NearRows(pairs, None, found.members.select("row"), None, found.pair_count)
     wanted = found.members.select("row")
     for side in ("left", "right"):
         wanted = wanted.union(found.pairs.select(F.col(side).alias("row")))
-    # Equal rows need no texts, but the result names the removed ones: they must still exist.
+    # Copies need no texts, but the result names the removed ones: they must still exist.
     twins = rows.table.where(F.col("side") != REFERENCE).where("row <> first")
+    if question.similarity is None or rows.variant_count:
+        variants = twins if question.similarity is None else twins.where("NOT copied")
+        for name in ("row", "first"):
+            wanted = wanted.union(variants.select(F.col(name).alias("row")))
     texts = fetch_texts(rows, wanted, sources, present=twins)
-    verdicts = judge_pairs(rows, found.pairs.select("left", "right"), found.pair_count, texts)
-    pairs = rows.storage.pin(verdicts.where(F.col("similarity") >= F.lit(similarity)))
+    names = ("left", "right") if question.similarity is not None else ("left", "right", "distance")
+    near = judge_pairs(rows, found.pairs.select(*names), found.pair_count, texts, "near")
+    pairs = rows.storage.pin(near)
     dense = dense_pairs(rows, found, texts, forest=forest) if found.member_count else None
     return NearRows(pairs, dense, found.members.select("row"), texts, found.pair_count)
 
 
-def link_clusters(rows: Rows, sources: TextSources, linkage: Linkage) -> DataFrame:
-    """Return row, label (the representative), distance, similarity (null with a radius) of each
-    distinct row that is not the representative of its cluster."""
+def _unknown(columns: Iterable[tuple[str, str]] = VERDICT_COLUMNS) -> list[Column]:
     from pyspark.sql import functions as F
 
+    return [F.lit(None).cast(kind).alias(name) for name, kind in columns]
+
+
+def link_clusters(rows: Rows, sources: TextSources, linkage: Linkage) -> DataFrame:
+    """Return all rows with their labels; see `label_rows`."""
     found = find_near(rows, sources, forest=True)
+    labels = label_rows(rows, _link_distinct(rows, found, linkage))
+    return rows.storage.pin(fill_labels(rows, labels, found.texts, sources))
+
+
+def _link_distinct(rows: Rows, found: NearRows, linkage: Linkage) -> DataFrame:
+    """Return row, label (the representative) and VERDICT_COLUMNS (null where they are unknown) of
+    each distinct row that is not the representative of its cluster."""
+    from pyspark.sql import functions as F
+
     request, storage = rows.request, rows.storage
     stars = connected_components(found.pairs.select("left", "right"), storage, request.limits)
     roots = stars.select(F.col("root").alias("row"), F.col("root")).distinct()
@@ -100,11 +126,10 @@ def link_clusters(rows: Rows, sources: TextSources, linkage: Linkage) -> DataFra
     firsts = ordered.groupBy("root").agg(first_row().alias("label"))
     labels = members.join(firsts, "root")
     labels = storage.pin(labels.select("row", "label").where("row <> label"))
-    if found.texts is None:
-        nulls = (F.lit(None).cast(kind).alias(name) for name, kind in VERDICT_COLUMNS)
-        return labels.select("row", "label", *nulls)
+    if request.question.similarity is None or found.texts is None:
+        return labels.select("row", "label", *_unknown())
     pairs = labels.toDF("left", "right")
-    verdicts = judge_pairs(rows, pairs, labels.count(), found.texts)
+    verdicts = judge_pairs(rows, pairs, labels.count(), found.texts, "verdicts")
     return storage.pin(verdicts.toDF(*LINK_COLUMNS))
 
 
@@ -124,44 +149,52 @@ def _link_stars(rows: Rows, members: DataFrame, found: NearRows) -> DataFrame:
 
 
 def label_rows(rows: Rows, links: DataFrame) -> DataFrame:
-    """Return all rows with their label, the row kept for them; equal rows share one. Distance and
-    similarity to it where known, null for kept rows."""
+    """Return all rows with their label, the row kept for them; equal rows share one.
+
+    Their VERDICT_COLUMNS are null where they are unknown; a kept row differs in nothing.
+    """
     from pyspark.sql import functions as F
 
     found = links.withColumnRenamed("row", "first")
     joined = rows.table.join(found, "first", "left")
-    label = F.coalesce("label", "first")
+    is_twin, of_first = F.col("row") != F.col("first"), F.col("label").isNull()
     # A twin of the kept row has equal features; with a radius only an equal fingerprint.
     judged_here = rows.request.question.similarity is not None
-    twin = F.col("label").isNull() & (F.col("row") != F.col("first"))
     one = F.lit(1.0) if judged_here else F.lit(None).cast("double")
-    return rows.storage.pin(
-        joined.select(
-            *("row", "id", "side", "signal", "reason"),
-            label.alias("label"),
-            F.when(twin, F.lit(0)).otherwise(F.col("distance")).cast("bigint").alias("distance"),
-            F.when(twin, one).otherwise(F.col("similarity")).alias("similarity"),
-        )
+    nothing = of_first & (F.col("copied") if judged_here else ~is_twin)
+    known = F.col("copied") & F.lit(judged_here)
+    twin = is_twin & of_first
+    return joined.select(
+        *("row", "id", "side", "signal", "reason"),
+        F.coalesce("label", "first").alias("label"),
+        F.when(twin, F.lit(0)).otherwise(F.col("distance")).cast("bigint").alias("distance"),
+        F.when(twin, one).otherwise(F.col("similarity")).alias("similarity"),
+        F.when(nothing, F.lit("")).when(known, F.col("differs")).alias("differs"),
+        F.when(nothing, F.lit(0)).when(known, F.col("lost")).cast("bigint").alias("lost"),
     )
 
 
-def judge_removed(rows: Rows, labels: DataFrame, sources: TextSources) -> DataFrame:
-    """Return row, id, label, distance (null without a fingerprint), similarity of the removed rows.
-
-    With a radius the similarities are computed here.
-    """
+def fill_labels(
+    rows: Rows, labels: DataFrame, texts: DataFrame | None, sources: TextSources
+) -> DataFrame:
+    """Judge the rows whose `differs` is null with their label: all removed ones with a radius, else
+    those that equal the row kept in their features, but not in their text."""
     from pyspark.sql import functions as F
 
-    removed = labels.where("row <> label")
-    if rows.request.question.similarity is None:
-        removed = removed.select("row", "id", "signal", "label")
-        pairs = removed.select(F.col("row").alias("left"), F.col("label").alias("right"))
+    if rows.request.question.similarity is not None and not rows.variant_count:
+        return labels
+    labels = rows.storage.pin(labels)
+    unknown = labels.where("differs IS NULL")
+    names = F.col("row").alias("left"), F.col("label").alias("right")
+    pairs = unknown.select(*names, "distance", "similarity")
+    if texts is None:
         wanted = pairs.select(F.col("left").alias("row")).union(pairs.select("right"))
-        texts = fetch_texts(rows, wanted, sources)
-        verdicts = judge_pairs(rows, pairs, removed.count(), texts)
-        removed = removed.join(verdicts.toDF(*LINK_COLUMNS), ["row", "label"])
-    known = F.when(F.col("signal"), F.col("distance")).alias("distance")
-    return removed.select("row", "id", "label", known, "similarity")
+        present = labels.where("row <> label")
+        texts = fetch_texts(rows, wanted, sources, present=present)
+    judged = judge_pairs(rows, pairs, pairs.count(), texts, "verdicts").toDF(*LINK_COLUMNS)
+    others = [name for name in labels.columns if name not in LINK_COLUMNS[2:]]
+    filled = unknown.select(*others).join(judged, ["row", "label"]).select(*labels.columns)
+    return labels.where("differs IS NOT NULL").union(filled)
 
 
 # Approximate bytes of a pair with the sort keys of its rows.
@@ -169,10 +202,10 @@ PAIR_BYTES = 160
 
 
 def link_by_pairs(rows: Rows, members: DataFrame, pairs: DataFrame, count: int) -> DataFrame:
-    """Link stars from near pairs; return row, label, distance, similarity of rows under another.
+    """Link stars from near pairs; return row, label and VERDICT_COLUMNS of rows under another.
 
     members  row, root of components
-    pairs    left, right, distance, similarity: all near pairs of these rows, and maybe others
+    pairs    left, right and VERDICT_COLUMNS: all near pairs of these rows, and maybe others
     count    maximum number of pairs
     """
     from pyspark.sql import functions as F
@@ -180,11 +213,10 @@ def link_by_pairs(rows: Rows, members: DataFrame, pairs: DataFrame, count: int) 
     ordered = members.join(rows.table.select("row", "order"), "row").select(
         "root", F.col("row").alias("left"), F.lit(-1).cast("bigint").alias("right"), "order"
     )
-    unknown = (F.lit(None).cast(kind).alias(name) for name, kind in VERDICT_COLUMNS)
     placed = pairs.join(members.select(F.col("row").alias("left"), "root"), "left")
     none = F.lit(None).cast("binary").alias("order")
-    both = ordered.select("*", *unknown).union(
-        placed.select("root", "left", "right", none, "distance", "similarity")
+    both = ordered.select("*", *_unknown()).union(
+        placed.select("root", "left", "right", none, *LINK_COLUMNS[2:])
     )
     return (
         both.repartition(rows.request.limits.tasks(count * PAIR_BYTES), "root")
@@ -193,13 +225,12 @@ def link_by_pairs(rows: Rows, members: DataFrame, pairs: DataFrame, count: int) 
     )
 
 
-VERDICT_COLUMNS = (("distance", "bigint"), ("similarity", "double"))
-LINK_COLUMNS = ("row", "label", "distance", "similarity")
+LINK_COLUMNS = ("row", "label", *(name for name, _ in VERDICT_COLUMNS))
 
 
 def link_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Task: links whole components, given as rows (left, order) and pairs. Returns left, right (its
-    representative), distance, similarity of each row under another."""
+    representative) and VERDICT_COLUMNS of each row under another."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -214,14 +245,17 @@ def link_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     ends = [sort[np.searchsorted(row[sort], side[of_pairs])] for side in (left, right)]
     linked = link_rows(ends[0], ends[1], len(row), "star")
     at = number_array(of_pairs[linked.pairs])
-    distance, similarity = (array_values(table[name].take(at)) for name, _ in VERDICT_COLUMNS)
-    yield verdict_batch(row[linked.rows], row[linked.labels[linked.rows]], distance, similarity)
+    rows = {"left": row[linked.rows], "right": row[linked.labels[linked.rows]]}
+    yield make_batch(
+        {name: int64_array(values) for name, values in rows.items()}
+        | {name: single_array(table[name]).take(at) for name, _ in VERDICT_COLUMNS}
+    )
 
 
 @dataclass(frozen=True)
 class LinkTask:
     """Task: links whole components by texts or fingerprints. Returns left, right (its
-    representative), distance, similarity of each row under another.
+    representative) and VERDICT_COLUMNS (from texts) of each row under another.
 
     Rows of different components are not near, so one call of the local engine links them all.
     """
@@ -249,11 +283,14 @@ class LinkTask:
         corpus = memory_corpus(
             string_column(table["content"]), self.request.recipe, question, threads=1
         )
-        found = LocalEngine().match(corpus, question, threads=1).clusters("star")
+        matches = LocalEngine().match(corpus, question, threads=1)
+        found = matches.clusters("star")
         joined = np.flatnonzero(found.labels != np.arange(len(row)))
+        kept = found.labels[joined]
         # Every link of a star has been verified.
         verdicts = found.distance[joined], found.similarity[joined]
-        yield verdict_batch(row[joined], row[found.labels[joined]], *verdicts)
+        differences = matches.judge.differences(kept, joined)
+        yield verdict_batch(row[joined], row[kept], *verdicts, differences)
 
 
 def link_by_fingerprints(rows: Rows, members: DataFrame) -> DataFrame:
@@ -273,7 +310,7 @@ def link_by_texts(rows: Rows, members: DataFrame, texts: DataFrame) -> DataFrame
     placed = members.join(rows.table.select("row", "order", "bytes"), "row")
     total = placed.agg(F.sum("bytes")).toArrow().column(0)[0].as_py() or 0
     return _run_link_task(
-        rows, placed.join(texts.withColumnRenamed("text", "content"), "row"), total
+        rows, placed.join(texts.select("row", F.col("text").alias("content")), "row"), total
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +103,8 @@ def check_request(
     limits: Limits | None = None,
     keep: str = "first",
     linkage: Linkage = "star",
+    *,
+    distinguish: str | Iterable[str] | None = None,
 ) -> SparkRequest:
     """Check the arguments of a public function and return the request.
 
@@ -119,9 +121,10 @@ def check_request(
     by = (order_by,) if isinstance(order_by, str) else tuple(order_by or ())
     check_columns(frame, "df", text_column, id_column, *by, *filter(None, [policy.column]))
     check_text(frame, "df", text_column)
+    question = check_question(*thresholds, bits=checked_recipe.bits, distinguish=distinguish)
     return SparkRequest(
-        checked_recipe,
-        check_question(*thresholds, bits=checked_recipe.bits),
+        checked_recipe.distinguishing(question.distinguish),
+        question,
         text_column,
         id_column,
         by,

@@ -294,10 +294,12 @@ class Rows:
 
     across          whether rows are compared with a reference, not with each other
     table           row (a number), id, order, side, first (the first row with equal features),
-                    signal, bytes, checksum, reason; registers or fingerprint
+                    copied (whether that one has the same text), signal, bytes, checksum, reason;
+                    registers or fingerprint
     count           number of all rows
     distinct_count  number of distinct rows, the ones that are compared
     distinct_bytes  bytes of their texts
+    variant_count   number of rows with the features of another row, but not its text
     """
 
     request: SparkRequest
@@ -307,6 +309,7 @@ class Rows:
     count: int
     distinct_count: int
     distinct_bytes: int
+    variant_count: int = 0
 
     @property
     def distinct(self) -> DataFrame:
@@ -336,6 +339,13 @@ def number_rows(sketched: DataFrame, storage: Storage) -> DataFrame:
     return found
 
 
+def side_order() -> Column:
+    """Return bytes that sort as rows do, a reference before its inputs, from side and order."""
+    from pyspark.sql import functions as F
+
+    return F.concat(F.unhex(F.lpad(F.hex("side"), 2, "0")), F.col("order"))
+
+
 def first_row() -> Column:
     """Aggregate side, order, row: the number of the first row, a reference before its inputs.
 
@@ -343,39 +353,58 @@ def first_row() -> Column:
     """
     from pyspark.sql import functions as F
 
-    number = F.unhex(F.lpad(F.hex("row"), 16, "0"))
-    least = F.min(F.concat(F.unhex(F.lpad(F.hex("side"), 2, "0")), F.col("order"), number))
-    return F.conv(F.substring(F.hex(least), -16, 16), 16, 10).cast("bigint")
+    return _hex_number(F.hex(F.min(F.concat(side_order(), F.unhex(_hex_digits("row"))))), -16)
+
+
+def _hex_digits(column: str) -> Column:
+    """Return a bigint as 16 hexadecimal digits."""
+    from pyspark.sql import functions as F
+
+    return F.lpad(F.hex(column), 16, "0")
+
+
+def _hex_number(digits: Column, at: int) -> Column:
+    """Return the number at a place among hexadecimal digits."""
+    from pyspark.sql import functions as F
+
+    return F.conv(F.substring(digits, at, 16), 16, 10).cast("bigint")
 
 
 def make_rows(
     sketched: DataFrame, request: SparkRequest, storage: Storage, *, across: bool = False
 ) -> Rows:
     """Number rows and find for each the first row with equal features, or the equal text without a
-    signal; with a radius, the equal fingerprint."""
+    signal; with a radius, the equal fingerprint, unless order counts, of which it says nothing."""
     from pyspark.sql import functions as F
 
     rows = number_rows(sketched, storage)
-    same = F.col("digest")
-    if request.question.similarity is None:
+    same, question = F.col("digest"), request.question
+    if question.similarity is None and "order" not in question.distinguish:
         same = F.when(F.col("signal"), F.col("fingerprint")).otherwise(same)
         # Digests and fingerprints never mix: they are grouped by signal.
         rows = rows.withColumn("same", same)
     else:
         rows = rows.withColumnRenamed("digest", "same")
-    firsts = (
-        rows.where("same IS NOT NULL").groupBy("same", "signal").agg(first_row().alias("first"))
+    # The first row in order, with its number and checksum behind.
+    numbers = F.unhex(F.concat(_hex_digits("row"), _hex_digits("checksum")))
+    least = F.hex(F.min(F.concat(side_order(), numbers)))
+    firsts = rows.where("same IS NOT NULL").groupBy("same", "signal").agg(least.alias("least"))
+    found = F.col("least")
+    joined = rows.join(firsts, ["same", "signal"], "left").select(
+        *("row", "id", "order", "side"),
+        F.coalesce(_hex_number(found, -32), "row").alias("first"),
+        F.coalesce(F.substring(found, -16, 16) == _hex_digits("checksum"), F.lit(True)).alias(
+            "copied"
+        ),
+        *("signal", "bytes", "checksum", "reason"),
+        "registers" if question.similarity is not None else "fingerprint",
     )
-    joined = rows.join(firsts, ["same", "signal"], "left").withColumn(
-        "first", F.coalesce("first", "row")
-    )
-    names = ["row", "id", "order", "side", "first", "signal", "bytes", "checksum", "reason"]
-    names.append("registers" if request.question.similarity is not None else "fingerprint")
-    table = storage.pin(joined.select(*names))
+    table = storage.pin(joined)
     distinct = F.expr("first = row AND signal")
     counts = table.agg(
         F.count(F.lit(1)).alias("count"),
         F.count(F.when(distinct, 1)).alias("distinct_count"),
         F.coalesce(F.sum(F.when(distinct, F.col("bytes"))), F.lit(0)).alias("distinct_bytes"),
+        F.count(F.when(F.expr("NOT copied"), 1)).alias("variant_count"),
     ).toArrow()
     return Rows(request, across, table, storage, **counts.to_pylist()[0])
