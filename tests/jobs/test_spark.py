@@ -12,9 +12,11 @@ import pytest
 
 import neardup as nd
 from helpers import corpora
+from helpers.differing_pairs import TEXTS
 from neardup import jobs
 from neardup.engines.spark import read_driver
 from neardup.files.reading.batch import Reading
+from neardup.text.differences import ASPECTS
 
 pytest.importorskip("pysail", reason="the package pysail is missing: pip install 'neardup[spark]'")
 
@@ -139,6 +141,34 @@ def test_questions(job: Any, count: int, asked: dict[str, Any], tmp_path: Path) 
     # A file named twice: ids are repeated, of which a note tells.
     inputs = [path, path] if "report" in asked else [path]
     both(job, inputs, tmp_path, suffix, **asked)
+
+
+def named(texts: list[str]) -> list[corpora.Record]:
+    return [corpora.Record(f"d{at}", text, at, "") for at, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("asked", [{}, {"radius": 30}, {"radius": 30, "linkage": "connected"}])
+@pytest.mark.parametrize("distinguish", [None, *ASPECTS, ",".join(ASPECTS)])
+def test_what_differs(asked: dict[str, Any], distinguish: str | None, tmp_path: Path) -> None:
+    """The shared table, with copies of some of its texts."""
+    path = corpora.write(tmp_path / "in.jsonl", named([*TEXTS, *TEXTS[3:18:4]]), "jsonl")
+    for job in (jobs.dedup, jobs.pairs, jobs.cluster):
+        folder = tmp_path / job.__name__
+        folder.mkdir()
+        more = {"removed": "removed.csv"} if job is jobs.dedup else {}
+        suffix = ".jsonl" if job is jobs.dedup else ".csv"
+        both(job, [path], folder, suffix, distinguish=distinguish, **asked, **more)
+
+
+@pytest.mark.parametrize("asked", [{}, {"radius": 30}], ids=str)
+def test_what_differs_from_a_reference(asked: dict[str, Any], tmp_path: Path) -> None:
+    old, new = (
+        corpora.write(tmp_path / f"{name}.jsonl", named(TEXTS)[start::2], "jsonl")
+        for start, name in enumerate(("old", "new"))
+    )
+    given: dict[str, Any] = {"uncounted": ["candidates"] if asked else [], "removed": "removed.csv"}
+    given |= {"against": (str(old),), "distinguish": "negation,order"}
+    both(jobs.dedup, [new], tmp_path, ".jsonl", **asked, **given)
 
 
 def test_texts_of_a_folder(tmp_path: Path) -> None:

@@ -361,7 +361,10 @@ class RadiusJoin(Matches):
         """Link the pairs that agree in the distinguished aspects."""
         import numpy as np
 
+        # The sample is of pairs with representatives, as without `distinguish`.
+        sample, self.sample = self.sample, None
         found = gather_pairs(self.pairs(), judged=False)
+        self.sample = sample
         count = len(self.twins)
         linked = link_rows(found.left, found.right, count, linkage, self._order)
         unknown = np.full(count, np.nan), np.zeros(count, dtype=np.int64)

@@ -94,14 +94,14 @@ def test_against_a_reference_and_its_sketches(spark: Any, tmp_path: Path, asked:
     expected = expected_against(reference, texts, asked)
     assert {row[4] for row in expected} > {""}
     assert listed(sp.against(frame, old, **asked).removed.toArrow()) == expected
-    made_for = {"distinguish": asked.get("distinguish")}
-    sp.sketches(old, texts=True, **made_for).write.parquet(str(tmp_path / "old"))
+    made = sp.sketches(old, texts=True, distinguish=asked.get("distinguish"))
+    made.write.parquet(str(tmp_path / "old"))
     stored = spark.read.parquet(str(tmp_path / "old"))
     assert listed(sp.against(frame, stored, **asked).removed.toArrow()) == expected
 
 
 def test_sketches_that_keep_other_aspects_apart_are_refused(spark: Any) -> None:
-    frame = frame_of(spark, TEXTS[:4])
+    frame = frame_of(spark, CORPUS[:4])
     plain = sp.sketches(frame, texts=True)
     expected = (
         r"sketches of the reference were made with distinguish=''; this request has "
@@ -119,7 +119,7 @@ def test_sketches_that_keep_other_aspects_apart_are_refused(spark: Any) -> None:
 
 
 def test_a_wrong_aspect_is_refused(spark: Any) -> None:
-    frame = frame_of(spark, TEXTS[:2])
+    frame = frame_of(spark, CORPUS[:2])
     calls = (
         sp.dedup,
         sp.pairs,

@@ -312,9 +312,10 @@ class SparkRadiusJoin(RadiusJoin):
         return found
 
     def clusters(self, linkage: Linkage) -> Clusters:
+        if self.question.distinguish:
+            return self._verified_clusters(linkage)
         sample, self.sample = self.sample, None
-        forest = linkage == "connected" and not self.question.distinguish
-        found = gather_pairs(self._pairs(forest=forest), judged=False)
+        found = gather_pairs(self._pairs(forest=linkage == "connected"), judged=False)
         self.sample = sample
         self.counts.candidates = 0
         linked = link_rows(found.left, found.right, len(self.twins), linkage, self._order)
