@@ -81,13 +81,14 @@ def test_json_is_one_object(run: Run, source: Path, command: str) -> None:
     found: dict[str, Any] = json.loads(done.out)
     fields = {"job", "read", "reference", "unreadable", "no_signal", "candidates", "verified"}
     fields |= {"pairs", "clusters", "similarity", "recall", "recipe", "plan"}
+    fields |= {"differs", "distinguish"}
     fields |= {"seconds", "stages", "peak_memory", "files", "exact", "near"}
     assert (found["exact"], found["near"]) == (0, 1)
     if command == "cluster":
         fields.add("clustered")
         assert found["clustered"] == 2
     if command == "dedup":
-        fields |= {"kept", "removed"}
+        fields |= {"kept", "removed", "lost"}
         assert (found["kept"], found["removed"]) == (2, 1)
     assert set(found) == fields
     assert (found["job"], found["read"], found["unreadable"]) == (command, 3, 0)

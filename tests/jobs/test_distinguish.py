@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
+import statistics
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import neardup as nd
 from helpers import corpora
 from helpers.differing_pairs import PAIRS, TEXTS
 from neardup import jobs
+from neardup.jobs.differences import DifferenceTally
 from neardup.text.differences import ASPECTS, differences
 from reference.differences import similarity
 
@@ -114,6 +119,80 @@ def test_a_text_and_its_twin_may_differ(tmp_path: Path) -> None:
         jobs.pairs([source], out, jobs.Options(equal=equal))
         told = {(row["left"], row["right"]): row["differs"] for row in corpora.rows(out)}
         assert (told["0", "3"], told["1", "4"]) == ("", "numbers")
+
+
+SAID = {
+    "dedup": "5 of 9 removed records differ in numbers from the record kept, 2 in order",
+    "pairs": "1 of 9 pairs differs in numbers",
+    "cluster": "12 of 1,009 members differ in numbers from their representative, 1 in negation",
+}
+
+
+@pytest.mark.parametrize("job", SAID)
+def test_the_summary_says_what_differs(job: str) -> None:
+    counts = {"numbers": 5, "negation": 0, "symbols": 0, "order": 2}
+    found = jobs.Summary(job, similarity=0.85, removed=9, kept=1, differs=counts)
+    if job == "pairs":
+        counts |= {"numbers": 1, "order": 0}
+        found.pairs = 9
+    if job == "cluster":
+        counts |= {"numbers": 12, "negation": 1, "order": 0}
+        found.clustered, found.clusters = 1010, 1
+    names = ",".join(name for name, count in counts.items() if count)
+    keeps = "keeps them" if job == "dedup" else "keeps them apart"
+    assert found.as_lines()[1] == f"{SAID[job]}; --distinguish {names} {keeps}"
+    # What is insisted on already is not offered alone.
+    found.distinguish = ["order"]
+    assert f"--distinguish {names}".removesuffix(",order") in found.as_lines()[1]
+    assert found.as_lines()[1].count("order") <= 2
+    found.distinguish = list(ASPECTS)
+    assert found.as_lines()[1] == SAID[job]
+    assert "; texts that differ in numbers or negation or symbols or order were kept apart" in (
+        "".join(found.as_lines())
+    )
+    found.differs = dict.fromkeys(ASPECTS, 0)
+    assert "differ in numbers from" not in "".join(found.as_lines()[:2])
+
+
+@pytest.mark.parametrize("job", SAID)
+def test_the_summary_counts_the_rows(tmp_path: Path, job: str) -> None:
+    source, out = write(tmp_path / "in.jsonl", [*TEXTS, TEXTS[0]]), tmp_path / "out.jsonl"
+    removed = tmp_path / "removed.jsonl" if job == "dedup" else None
+    found = getattr(jobs, job)([source], out, options("", removed=removed))
+    rows = corpora.rows(removed or out)
+    assert found.differs == {
+        name: sum(name in row["differs"].split(",") for row in rows) for name in ASPECTS
+    }
+    assert all(found.differs.values())
+    if job == "dedup":
+        lost = [row["lost"] for row in rows]
+        assert found.lost == {"words": sum(lost), "median": statistics.median(lost)}
+    else:
+        assert found.lost is None
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_examples_are_the_most_suspicious_ones(size: int) -> None:
+    """However the pairs come in parts."""
+    chance = random.Random(7)
+    values = ["", "numbers", "negation", "numbers,negation", "symbols", "order"]
+    pairs = [(n, n + 500, chance.choice(values), chance.randint(0, 40)) for n in range(200)]
+    tally = DifferenceTally()
+    for start in range(0, len(pairs), size):
+        left, right, differs, lost = zip(*pairs[start : start + size], strict=True)
+        rows = np.array(left), np.array(right)
+        tally.add(*rows, rows[0] % 64, None, pa.array(differs), pa.array(lost))
+    assert tally.counts == {name: sum(name in each[2] for each in pairs) for name in ASPECTS}
+    assert tally.pairs == len(pairs)
+    found, shown = dict(tally.examples()), set[tuple[int, int]]()
+    assert list(found) == ["negation", "numbers", "symbols", "order", "lost"]
+    for name, examples in found.items():
+        best = sorted((each for each in pairs if name in each[2]), key=lambda each: each[3])[:5]
+        if name == "lost":
+            best = sorted(pairs, key=lambda each: -each[3])[:5]
+        expected = [each[:2] for each in best if each[:2] not in shown]
+        assert [(each.left, each.right) for each in examples] == expected
+        shown |= set(expected)
 
 
 def test_a_wrong_name_is_refused(tmp_path: Path) -> None:

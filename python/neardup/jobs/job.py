@@ -24,6 +24,7 @@ from neardup.files.reading.inputs import check_options, expand, is_collection
 from neardup.files.reading.locations import fetched_once, spooled_stdin
 from neardup.jobs import reference, sample
 from neardup.jobs.captures import texts_of_job
+from neardup.jobs.differences import DifferenceTally
 from neardup.jobs.options import Options, Summary, peak_memory, refuse_bad_options
 from neardup.jobs.read import read_corpus
 from neardup.jobs.work_folder import check_work_dir, open_work_folder
@@ -71,11 +72,13 @@ class Job:
     collections  dedup: collections that look texts up themselves
     reading      how inputs are read; `viewing` is set if they are captures
     advance      adds units to the progress; None if nobody watches it
+    differing    counts what differs between near-duplicates
     """
 
     def __init__(self, name: str, inputs: Sequence[str], out: Path | str, options: Options) -> None:
         self.name = name
         self.summary = Summary(name)
+        self.differing = DifferenceTally()
         self.options = options
         self.advance = None if options.progress is None else options.progress.advance
         with refuse_bad_options():
@@ -215,6 +218,7 @@ class Job:
         first = corpus.reference or (corpus.rows if compares else 0)
         asked, summary = self.question, self.summary
         summary.similarity, summary.radius = asked.similarity, asked.radius
+        summary.distinguish = list(asked.distinguish)
         summary.recall = asked.recall
         self.stage("finding identical texts", None, "records")
         matches = self.engine.match(
@@ -258,12 +262,28 @@ class Job:
         self.stage("comparing with kept records", None, "pairs")
         removed = reference.document_differences(removed_rows(found, matches.judge), corpus)
         labels, summary = found.labels, self.summary
+        self._count_differences(removed)
         summary.clusters = len(np.unique(labels[labels != np.arange(len(labels))]))
         summary.exact = corpus.count_copies(labels, found.similarity)
         summary.near = len(removed) - summary.exact
         if self.linkage == "connected" and not (self.against or self.collections):
             self._note_weakest(corpus, removed, labels)
         return FoundClusters(matches, found, removed)
+
+    def _count_differences(self, removed: pa.Table) -> None:
+        import numpy as np
+
+        differs, lost = (removed.column(name).combine_chunks() for name in ("differs", "lost"))
+        kept, rows, distance, similarity = (
+            array_values(removed.column(name))
+            for name in ("dup_of", "row", "distance", "similarity")
+        )
+        self.differing.add(kept, rows, distance, similarity, differs, lost)
+        self.summary.differs = self.differing.counts
+        if self.name == "dedup":
+            words = array_values(lost)
+            median = float(np.median(words)) if len(words) else 0.0
+            self.summary.lost = {"words": int(words.sum()), "median": median}
 
     def _note_weakest(self, corpus: SpooledCorpus, removed: pa.Table, labels: Rows) -> None:
         """Record the row of a chain that is least similar to its representative."""

@@ -145,7 +145,11 @@ class Summary:
     near         near-duplicates that are not exact copies
     clustered    cluster: documents in clusters of two or more
     kinds, alone  cluster, captures: clusters of any size, and those with one response
-    similarity, radius, recall   as requested
+    differs      number of near-duplicates that differ from the record kept, their representative
+                 or the other record of their pair, in each aspect
+    lost         dedup: words of the records removed that the record kept lacks: their number, and
+                 the median of a record
+    similarity, radius, recall, distinguish   as requested
     estimated_recall   share of the pairs just above the similarity that was found, estimated from
                  the pairs found; None if there are none
     plan         how pairs were looked for
@@ -169,12 +173,15 @@ class Summary:
     removed: int | None = None
     exact: int = 0
     near: int = 0
+    differs: dict[str, int] = field(default_factory=dict)
+    lost: dict[str, float] | None = None
     clustered: int | None = None
     kinds: int | None = None
     alone: int | None = None
     similarity: float | None = None
     radius: int | None = None
     recall: float = 1.0
+    distinguish: list[str] = field(default_factory=list)
     estimated_recall: float | None = None
     recipe: str = ""
     plan: dict[str, Any] = field(default_factory=dict)
@@ -192,7 +199,8 @@ class Summary:
 
     def as_lines(self) -> list[str]:
         """Return the summary for people: what was found, then how."""
-        lines = [f"{self._found()}, unreadable {self.unreadable:,}", self._documents(), self._how()]
+        lines = [f"{self._found()}, unreadable {self.unreadable:,}", *self._differences()]
+        lines += [self._documents(), self._how()]
         if (weak := self.weakest) is not None:
             lines.append(
                 f"{weak['below']:,} records are below similarity {self.similarity:g} to their "
@@ -223,6 +231,32 @@ class Summary:
         clusters = f"{_count(self.clusters, 'cluster')} with {self.clustered or 0:,} records"
         return f"{clusters} ({_count(self.clusters, 'representative')}, {kinds})"
 
+    def _differences(self) -> Iterator[str]:
+        """Return what differs between near-duplicates, and the option that keeps them apart."""
+        counts = {name: count for name, count in self.differs.items() if count}
+        # Responses of a kind differ where no mask hides it; the report of kinds shows it.
+        if counts and self.kinds is None:
+            members = (self.clustered or 0) - self.clusters
+            of, other = {
+                "dedup": (_count(self.removed or 0, "removed record"), " from the record kept"),
+                "pairs": (_count(self.pairs, "pair"), ""),
+                "cluster": (_count(members, "member"), " from their representative"),
+            }[self.job]
+            (name, count), *others = counts.items()
+            line = f"{count:,} of {of} {'differs' if count == 1 else 'differ'} in {name}{other}"
+            line += "".join(f", {count:,} in {name}" for name, count in others)
+            if not set(counts) <= set(self.distinguish):
+                wanted = [name for name in self.differs if name in (*counts, *self.distinguish)]
+                keeps = "keeps them" if self.job == "dedup" else "keeps them apart"
+                line += f"; --distinguish {','.join(wanted)} {keeps}"
+            yield line
+        if self.lost is not None and self.lost["words"]:
+            yield (
+                f"{_count(int(self.lost['words']), 'word')} of removed records "
+                f"{'is' if self.lost['words'] == 1 else 'are'} missing in the record kept "
+                f"(median {self.lost['median']:g})"
+            )
+
     def _documents(self) -> str:
         line = f"read {_count(self.read, 'record')}"
         if self.reference:
@@ -233,6 +267,11 @@ class Summary:
 
     def _how(self) -> str:
         """Return how pairs were found, and what share of them."""
+        apart = " or ".join(self.distinguish)
+        apart = f"; texts that differ in {apart} were kept apart" if apart else ""
+        return f"{self._found_share()}{apart}"
+
+    def _found_share(self) -> str:
         plan = self.plan
         if self.similarity is None:
             reach = f"pairs of fingerprints at most {_count(self.radius or 0, 'bit')} apart"

@@ -75,7 +75,7 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
             written.append(job.out)
             count = _write(job, corpus, matches, groups)
             job.end_match(corpus, matches)
-            job.summary.pairs = count
+            job.summary.pairs, job.summary.differs = count, job.differing.counts
             job.summary.exact = _count_copies(corpus, matches.twins, first_only=first_only)
             job.summary.near = count - job.summary.exact
     return job.summary
@@ -91,7 +91,7 @@ def _write(job: Job, corpus: SpooledCorpus, matches: Matches, groups: _Groups) -
             job.stage("writing identical pairs", groups.pairs, "pairs")
         for found in groups.with_first(verified) if first_only else groups.within(verified):
             count = _add_count(count, found)
-            write(_table(corpus, matches.judge, found, schema))
+            write(_table(job, corpus, matches.judge, found, schema))
             if job.advance is not None:
                 job.advance(len(found.left))
         sorter = PairSorter(corpus.folder, corpus.rows)
@@ -100,7 +100,7 @@ def _write(job: Job, corpus: SpooledCorpus, matches: Matches, groups: _Groups) -
             sorter.add(found)
         for found in sorter.pairs():
             for start in range(0, len(found.left), BATCH_PAIRS):
-                write(_table(corpus, matches.judge, _part(found, start), schema))
+                write(_table(job, corpus, matches.judge, _part(found, start), schema))
     return count
 
 
@@ -145,16 +145,22 @@ def _schema() -> pa.Schema:
     return pa.schema(list(zip(COLUMNS, kinds, strict=True)))
 
 
-def _table(corpus: SpooledCorpus, judge: Judge, found: Pairs, schema: pa.Schema) -> pa.Table:
+def _table(
+    job: Job, corpus: SpooledCorpus, judge: Judge, found: Pairs, schema: pa.Schema
+) -> pa.Table:
+    """Return the rows of some pairs, and count what differs in them."""
     import pyarrow as pa
 
+    differs, lost = judge.differences(found.left, found.right)
+    job.differing.add(found.left, found.right, found.distance, found.similarity, differs, lost)
     coded = corpus.signal[found.left]
     columns = [
         corpus.ids_of(found.left),
         corpus.ids_of(found.right),
         number_array(found.distance.astype("i8"), ~coded),
         _similarity(found),
-        *judge.differences(found.left, found.right),
+        differs,
+        lost,
     ]
     return pa.table(columns, names=list(COLUMNS)).cast(schema)
 
