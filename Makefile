@@ -32,7 +32,7 @@ format: $(VENV)/check-tools
 	$(BIN)/ruff check --fix .
 
 # make bench DATA=folder measures on real texts as well as on generated ones;
-# LARGE=1 adds a self-join of a hundred million codes and a job on ten million records.
+# LARGE=1 adds a self-join and an index of a hundred million codes and a job on ten million records.
 bench: $(VENV)/core $(VENV)/test-tools spark-jvm
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA)) $(if $(LARGE),--large)
 

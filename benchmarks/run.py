@@ -56,6 +56,7 @@ SECTIONS: dict[str, Callable[[fingerprinting.Texts], Iterator[Row]]] = {
 # Measured on fingerprints: uniform ones, and fingerprints of real texts.
 CODES: dict[str, Callable[[index.Scale], Iterator[Row]]] = {
     "search": index.search,
+    "levels": index.levels,
     "build": index.build,
     "index": index.footprint,
     "join": self_join.join,
@@ -166,7 +167,7 @@ def main() -> None:
     parser.add_argument(
         "--large",
         action="store_true",
-        help="add a self-join of 1e8 codes, jobs on 1e7 records and a collection of 1e7",
+        help="add a self-join and an index of 1e8 codes, jobs and a collection of 1e7 records",
     )
     parser.add_argument(
         "--only",

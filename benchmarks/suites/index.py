@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import neardup as nd
-from data.codes import Array, Codes
+from data.codes import Array, Codes, flip_some
 from measure import Rounds, Row, alone, at_most, core_seconds, seconds
 from peers.environment import PeerProcess
 from suites.footprint import peak, resident
@@ -33,7 +33,7 @@ class Scale:
     """Size of the measurements.
 
     quick  a tenth of the codes; targets mean little then
-    large  the largest self-join as well
+    large  the largest self-join and the largest index as well
     """
 
     codes: Codes
@@ -113,6 +113,71 @@ def _search(scale: Scale, kind: str, case: Search) -> Row:
         return row
     target, met = f"≥ {case.ratio:g}×, {row.target}", row.met and rounds.ratio >= case.ratio
     return Row(row.what, row.neardup, row.peer, row.ratio, target, met)
+
+
+# From here on an index has two levels by itself.
+LEVELLED = 3 * 10**7
+HUGE = 10**8
+HUGE_QUERIES = 200_000
+
+
+def levels(scale: Scale) -> Iterator[Row]:
+    """Measure keys of two levels against keys of one, on uniform codes."""
+    for count in (LEVELLED, *([HUGE] if scale.large else [])):
+        # Two indexes of a hundred million at a time would take 8 GB.
+        path = scale.codes.plain("uniform", 64, scale.size(count))
+        one, two = (alone(__name__, "levels", str(path), str(n), str(scale.rounds)) for n in (1, 2))
+        if one["found"] != two["found"]:
+            raise RuntimeError(f"one level found {one['found']} neighbours, two {two['found']}")
+        of = Codes.name("uniform", scale.size(count))
+        yield at_most(
+            f"search by keys of two levels, radius 3, {of}, {HUGE_QUERIES:,} queries, one thread",
+            two["micros"],
+            f"µs a query, {two['candidates']:,.0f} candidates",
+            2,
+            peer=f"one level: {one['micros']:.3g} µs, {one['candidates']:,.0f} candidates",
+            ratio=one["micros"] / two["micros"],
+        )
+        yield at_most(
+            f"index with keys of two levels, {of}, 64 bits",
+            two["nbytes"] / scale.size(count),
+            "bytes an entry",
+            40,
+            more=f"; peak while it is built {two['peak'] / scale.size(count):.3g}",
+        )
+        yield at_most(
+            f"inserting {of} at once, keys of two levels, one thread",
+            two["built"] / scale.size(count) * 1e6,
+            "µs a code",
+            None,
+            peer=f"one level: {one['built'] / scale.size(count) * 1e6:.3g} µs",
+            ratio=one["built"] / two["built"],
+        )
+
+
+def _levels(codes_path: str, levels: str, rounds: str) -> dict[str, Any]:
+    codes = np.load(codes_path)
+    _warm_up()
+    most = peak()
+    index = nd.Index(64, levels=int(levels))
+    built = core_seconds(index.add, codes, threads=1)
+    answer = {"built": built, "nbytes": index.nbytes, "peak": peak() - most}
+    rng = np.random.default_rng(8)
+    speeds, found = [], 0
+    for _ in range(int(rounds) + 1):
+        queries = rng.integers(0, 2**64, (HUGE_QUERIES, 1), dtype=np.uint64)
+        half = HUGE_QUERIES // 2
+        queries[:half] = flip_some(rng, codes[rng.integers(0, len(codes), half)], 64, 3)
+        rng.shuffle(queries)
+        speeds.append(core_seconds(index.search, queries, 3, threads=1) / HUGE_QUERIES * 1e6)
+        found += index.search(queries, 3).num_rows
+    # The first round is warm-up.
+    candidates = sum(part.candidates for part in index.plan(3).parts)
+    return answer | {
+        "micros": statistics.median(speeds[1:]),
+        "found": found,
+        "candidates": candidates,
+    }
 
 
 def build(scale: Scale) -> Iterator[Row]:
@@ -230,7 +295,11 @@ def _warm_up() -> None:
     index.search(np.arange(10, dtype=np.uint64))
 
 
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {"memory": _memory, "open": _open}
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    "memory": _memory,
+    "open": _open,
+    "levels": _levels,
+}
 
 if __name__ == "__main__":
     print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

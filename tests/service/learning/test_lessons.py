@@ -12,7 +12,11 @@ import neardup as nd
 from neardup.service.learning import exercises
 from neardup.service.learning import radius as edits
 from neardup.service.learning import radius as model
-from neardup.service.learning.exercises import BLOCKS_EXAMPLE, BLOCKS_EXAMPLE_64
+from neardup.service.learning.exercises import (
+    BLOCKS_EXAMPLE,
+    BLOCKS_EXAMPLE_64,
+    BLOCKS_EXAMPLE_LEVELS,
+)
 from neardup.service.learning.radius import block_table
 from neardup.service.learning.steps import LessonError
 
@@ -25,6 +29,7 @@ def test_the_table_of_the_note_on_a_library() -> None:
     assert found.sizes == (16, 16, 16, 16)
     assert found.fewer == 1024
     assert round(found.fewer_twice, 2) == 87381.33
+    assert found.key_twice == 28
     alone = block_table(stored, "0x0000000000000000", 3)
     assert [row.distance for row in alone.near] == [0]
     assert [row.distance for row in alone.candidates] == [0, 4]
@@ -41,6 +46,22 @@ def test_the_small_table_shows_all_that_can_happen() -> None:
     assert len(found.near) == 2
 
 
+def test_the_second_level_leaves_candidates_out() -> None:
+    stored, query = BLOCKS_EXAMPLE_LEVELS["stored"], BLOCKS_EXAMPLE_LEVELS["query"]
+    one, two = (block_table(stored, query, 3, levels=levels) for levels in (1, 2))
+    assert [(row.distance, row.keys) for row in one.stored] == [
+        (3, ["1"]),
+        (5, ["2"]),
+        (4, ["4"]),
+        (5, []),
+    ]
+    assert [row.keys for row in two.stored] == [["1.3"], ["2.3"], [], []]
+    assert (len(one.candidates), len(two.candidates)) == (3, 2)
+    assert [row.digits for row in one.near] == [row.digits for row in two.near]
+    (inner,) = two.stored[0].inner or ()
+    assert (inner.within, sum(map(len, inner.blocks)), sum(inner.differ)) == (1, 18, 3)
+
+
 CODES = st.integers(4, 64).flatmap(
     lambda bits: st.lists(
         st.integers(0, 2**bits - 1).map(lambda code: f"{code:0{bits}b}"), min_size=2, max_size=8
@@ -48,12 +69,12 @@ CODES = st.integers(4, 64).flatmap(
 )
 
 
-@given(CODES, st.integers(0, 7))
-def test_blocks_find_all_within_the_radius(codes: list[str], radius: int) -> None:
+@given(CODES, st.integers(0, 7), st.integers(1, 2))
+def test_blocks_find_all_within_the_radius(codes: list[str], radius: int, levels: int) -> None:
     """The naive reference counts all bits."""
     radius = min(radius, len(codes[0]) - 1)
     query, *stored = codes
-    found = block_table("\n".join(stored), query, radius)
+    found = block_table("\n".join(stored), query, radius, levels=levels)
     near = [
         code for code in stored if sum(a != b for a, b in zip(code, query, strict=True)) <= radius
     ]
@@ -61,6 +82,18 @@ def test_blocks_find_all_within_the_radius(codes: list[str], radius: int) -> Non
     assert sum(found.sizes) == len(query)
     assert len(found.sizes) == radius + 1
     assert ["".join(row.blocks) for row in found.stored] == stored
+
+
+@given(st.lists(st.integers(0, 2**12), min_size=2, max_size=8), st.integers(0, 7))
+def test_the_index_finds_what_two_levels_find(codes: list[int], radius: int) -> None:
+    query, *stored = (code * 0x10001 for code in codes)
+    lines = "\n".join(f"{code:032b}" for code in stored)
+    found = block_table(lines, f"{query:032b}", radius, levels=2)
+    index = nd.Index(32, levels=2)
+    index.add(stored)
+    assert sorted((match.distance, match.id) for match in index.search(query, radius)) == sorted(
+        (row.distance, at) for at, row in enumerate(found.stored) if row in found.near
+    )
 
 
 @pytest.mark.parametrize("query", ["0101", "0x5"])

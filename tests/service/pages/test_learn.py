@@ -14,7 +14,7 @@ import pytest
 import neardup as nd
 from helpers.html_page import BIDI, NASTY, Page
 from helpers.service_pages import check_harmless
-from neardup.service.learning.exercises import EXAMPLES, make_exercise
+from neardup.service.learning.exercises import BLOCKS_EXAMPLE_LEVELS, EXAMPLES, make_exercise
 from neardup.service.learning.lessons import (
     BLOCK_FIELDS,
     COMMON_FIELDS,
@@ -165,7 +165,28 @@ def test_the_savings_that_the_note_counts(served: str) -> None:
     query = {"stored": "0x0000000000000078", "query": "0x0000000000000070", "k": "3"}
     page = get(served, query).text
     assert "2^m / (m · (k + 1)) = 1024 times" in page
-    assert "makes it 87381.33 times" in page
+    assert "makes it 87381.33 times, with 16 tables and keys of 28 bits" in page
+
+
+def test_two_levels_of_blocks(served: str) -> None:
+    query = {**BLOCKS_EXAMPLE_LEVELS}
+    page = get(served, query).text
+    assert text_by_id(page, "blocks-said") == "1 of 4 found, 2 compared."
+    assert "found by block 1.3: 3 ≤ 3" in page
+    assert "within the equal block no block is equal" in page
+    assert "<option selected>2</option>" in page.split('id="levels"')[1].split("</select>")[0]
+    assert "needs only four tables" in page
+    found = json_page(served, query)["blocks"]
+    assert (found["levels"], found["stored"][0]["keys"]) == (2, ["1.3"])
+    one = get(served, {**query, "levels": "1"}).text
+    assert text_by_id(one, "blocks-said") == "1 of 4 found, 3 compared."
+    assert "needs only four tables" not in one
+    chinese = get(served, {**query, "lang": "zh"}).text
+    assert "由第 1.3 段找到" in chinese
+    assert "相同的段之内没有相同的段" in chinese
+    wrong = get(served, {**query, "levels": "3"})
+    assert wrong.status_code == 400
+    assert "levels" in wrong.text
 
 
 def test_an_exercise_checked_without_a_script(served: str) -> None:

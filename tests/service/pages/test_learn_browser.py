@@ -138,6 +138,8 @@ def test_bits_of_the_query_are_flipped(visit: Student) -> None:
             " && document.activeElement.id === `flip${bit}`",
             arg=bit,
         )
+    page.select_option("#levels", "2")
+    page.wait_for_url("**levels=2**")
     page.select_option("#k", "0")
     said = visit.said("blocks.summary", found=0, n=4, looked=0)
     page.wait_for_function("said => document.querySelector('#said').textContent === said", arg=said)

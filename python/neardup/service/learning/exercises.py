@@ -77,12 +77,22 @@ BLOCKS_EXAMPLE = {
     "stored": "1011001110001111\n0011011110001010\n1011001000101100\n0100110001110000",
     "query": "1011001010001110",
     "k": "3",
+    "levels": "1",
 }
 # The example of a note on a C++ library: 64 bits.
 BLOCKS_EXAMPLE_64 = {
     "stored": "0x0000000000000000\n0x0000000000000078",
     "query": "0x0000000000000070",
     "k": "3",
+    "levels": "1",
+}
+# Fingerprints of 24 bits: one is found, one is rejected, one is left out by the second level, one
+# by the first.
+BLOCKS_EXAMPLE_LEVELS = {
+    "stored": "0x9db479\n0xfd3a75\n0xddba71\n0x957c20",
+    "query": "0x9d3c71",
+    "k": "3",
+    "levels": "2",
 }
 
 

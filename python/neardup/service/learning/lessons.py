@@ -19,6 +19,7 @@ from neardup.service.learning.exercises import (
 )
 from neardup.service.learning.radius import (
     MAX_BLOCK_RADIUS,
+    MAX_LEVELS,
     MAX_PLOT_RADIUS,
     SHARES,
     BlockTable,
@@ -50,7 +51,7 @@ MAX_TEXT = 1000
 MAX_LINES = 2000
 # The fields of each form; hidden fields repeat those of the others, so the address has all of them.
 WORD_FIELDS = frozenset(("as", "a", "b", "recipe", "bits", "t", "w", "h"))
-BLOCK_FIELDS = frozenset(("stored", "query", "k", "flip"))
+BLOCK_FIELDS = frozenset(("stored", "query", "k", "levels", "flip"))
 EXERCISE_FIELDS = frozenset(("e", "s", "f", "d", "check"))
 PLOT_FIELDS = frozenset(("pbits", "r", "p"))
 COMMON_FIELDS = frozenset(("lang", "theme"))
@@ -237,7 +238,8 @@ def _read_blocks(fields: dict[str, str], flip: str | None) -> BlockTable:
     _check_length(fields["query"], MAX_TEXT)
     radius = _parse_int(fields, "k", 0, MAX_BLOCK_RADIUS)
     bit = None if flip is None else _parse_int({"flip": flip}, "flip", 0, 63)
-    return block_table(fields["stored"], fields["query"], radius, bit)
+    levels = _parse_int(fields, "levels", 1, MAX_LEVELS)
+    return block_table(fields["stored"], fields["query"], radius, bit, levels)
 
 
 def _read_exercise(

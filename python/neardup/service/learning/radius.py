@@ -1,9 +1,10 @@
 """Lessons on the radius: how blocks find all fingerprints within it, and which copies it misses.
 
 `block_table` cuts fingerprints into radius + 1 blocks: fingerprints within the radius agree in at
-least one of them (pigeonhole principle). `model_point` gives the distance of edited copies if bits
-are independent: by Charikar, "Similarity estimation techniques from rounding algorithms" (2002), a
-bit of two fingerprints differs with probability arccos(s) / π, s the cosine of the two texts.
+least one of them (pigeonhole principle), and within it in a block of the other bits. `model_point`
+gives the distance of edited copies if bits are independent: by Charikar, "Similarity estimation
+techniques from rounding algorithms" (2002), a bit of two fingerprints differs with probability
+arccos(s) / π, s the cosine of the two texts.
 `edit_curve` edits a text at random and measures its copies.
 """
 
@@ -13,7 +14,7 @@ import math
 import random
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from neardup.service.learning.steps import WIDTHS, LessonError, angle_share, recipe_for
@@ -23,6 +24,26 @@ from neardup.text.fingerprint import fingerprint, fingerprints
 MIN_BLOCK_BITS, MAX_BLOCK_BITS = 4, 64
 MAX_STORED = 12
 MAX_BLOCK_RADIUS = 7
+MAX_LEVELS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class InnerBlocks:
+    """The bits outside an equal block, cut into blocks again.
+
+    within  the number of the equal block, from 1
+    blocks  the binary digits of the other bits
+    differ  the number of differing bits of each
+    """
+
+    within: int
+    blocks: tuple[str, ...]
+    differ: tuple[int, ...]
+
+    @property
+    def keys(self) -> list[str]:
+        """The numbers of the equal block and of the equal blocks within it."""
+        return [f"{self.within}.{at}" for at, count in enumerate(self.differ, 1) if count == 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +52,13 @@ class BlockEntry:
 
     blocks   its binary digits, cut into blocks
     differ   the number of differing bits of each block
+    inner    the second level of each equal block; None if there is one level
     """
 
     digits: str
     blocks: tuple[str, ...]
     differ: tuple[int, ...]
+    inner: tuple[InnerBlocks, ...] | None = None
 
     @property
     def distance(self) -> int:
@@ -46,16 +69,24 @@ class BlockEntry:
         """The numbers of the equal blocks, from 1."""
         return [at for at, count in enumerate(self.differ, 1) if count == 0]
 
+    @property
+    def keys(self) -> list[str]:
+        """The tables that find it, by number; "2.3" is the third table within block 2."""
+        if self.inner is None:
+            return [str(at) for at in self.equal]
+        return [key for inner in self.inner for key in inner.keys]
+
 
 @dataclass(frozen=True, slots=True)
 class BlockTable:
-    """Stored fingerprints and a query, cut into radius + 1 blocks."""
+    """Stored fingerprints and a query, cut into radius + 1 blocks; with two levels, twice."""
 
     query: str
     radius: int
     sizes: tuple[int, ...]
     blocks: tuple[str, ...]
     stored: tuple[BlockEntry, ...]
+    levels: int = 1
 
     @property
     def bits(self) -> int:
@@ -69,8 +100,8 @@ class BlockTable:
 
     @property
     def candidates(self) -> list[BlockEntry]:
-        """The candidates: fingerprints with an equal block."""
-        return [row for row in self.stored if row.equal]
+        """The candidates: fingerprints with an equal block in each level."""
+        return [row for row in self.stored if row.keys]
 
     @property
     def near(self) -> list[BlockEntry]:
@@ -88,6 +119,12 @@ class BlockTable:
         size = self.bits / len(self.sizes)
         return self.fewer * self._saved((self.bits - size) / len(self.sizes))
 
+    @property
+    def key_twice(self) -> float:
+        """The bits of a key of two levels."""
+        size = self.bits / len(self.sizes)
+        return size + (self.bits - size) / len(self.sizes)
+
     def _saved(self, size: float) -> float:
         return float(2**size / (size * len(self.sizes)))
 
@@ -95,6 +132,7 @@ class BlockTable:
         return {
             "query": self.query,
             "radius": self.radius,
+            "levels": self.levels,
             "blocks": list(self.blocks),
             "fewer": self.fewer,
             "stored": [
@@ -104,6 +142,7 @@ class BlockTable:
                     "differ": list(row.differ),
                     "distance": row.distance,
                     "equal": row.equal,
+                    "keys": row.keys,
                     "found": row in self.near,
                 }
                 for row in self.stored
@@ -111,10 +150,13 @@ class BlockTable:
         }
 
 
-def block_table(stored: str, query: str, radius: int, flip: int | None = None) -> BlockTable:
+def block_table(
+    stored: str, query: str, radius: int, flip: int | None = None, levels: int = 1
+) -> BlockTable:
     """Return the table of fingerprints in binary digits, or in hexadecimal digits after 0x.
 
-    `stored` has one a line; `flip` is a bit of the query to flip.
+    `stored` has one a line; `flip` is a bit of the query to flip. With two `levels` the bits
+    outside an equal block are cut into radius + 1 blocks again.
     """
     digits = _parse_digits(query)
     if not MIN_BLOCK_BITS <= len(digits) <= MAX_BLOCK_BITS:
@@ -135,9 +177,22 @@ def block_table(stored: str, query: str, radius: int, flip: int | None = None) -
     rows = []
     for line in lines:
         own = _cut_blocks(line, sizes)
-        differ = (sum(map(str.__ne__, a, b)) for a, b in zip(own, blocks, strict=True))
-        rows.append(BlockEntry(line, own, tuple(differ)))
-    return BlockTable(digits, radius, sizes, blocks, tuple(rows))
+        row = BlockEntry(line, own, _count_differing(own, blocks))
+        if levels == MAX_LEVELS:
+            row = replace(row, inner=tuple(_inner_blocks(own, blocks, at) for at in row.equal))
+        rows.append(row)
+    return BlockTable(digits, radius, sizes, blocks, tuple(rows), levels)
+
+
+def _inner_blocks(own: tuple[str, ...], query: tuple[str, ...], within: int) -> InnerBlocks:
+    rest, other = ("".join(x[: within - 1] + x[within:]) for x in (own, query))
+    sizes = _block_sizes(len(rest), len(own))
+    blocks = _cut_blocks(rest, sizes)
+    return InnerBlocks(within, blocks, _count_differing(blocks, _cut_blocks(other, sizes)))
+
+
+def _count_differing(own: tuple[str, ...], other: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(sum(map(str.__ne__, a, b)) for a, b in zip(own, other, strict=True))
 
 
 def _parse_digits(text: str) -> str:

@@ -148,6 +148,7 @@ def _context(found: Lessons, items: Items, words: Wording) -> dict[str, Any]:
         "block_examples": {
             "small": exercises.BLOCKS_EXAMPLE,
             "large": exercises.BLOCKS_EXAMPLE_64,
+            "levelled": exercises.BLOCKS_EXAMPLE_LEVELS,
         },
         "presets": list(PRESETS),
         "widths": WIDTHS,
@@ -157,6 +158,7 @@ def _context(found: Lessons, items: Items, words: Wording) -> dict[str, Any]:
         "measured": radius.measured_recall,
         "max_radius": radius.MAX_PLOT_RADIUS,
         "max_blocks": radius.MAX_BLOCK_RADIUS + 1,
+        "max_levels": radius.MAX_LEVELS,
         "limits": {
             "text": lessons.MAX_TEXT,
             "lines": lessons.MAX_LINES,

@@ -282,6 +282,15 @@ LEARN_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "要找出半径 k 以内的所有指纹，又不逐个比较，就把指纹切成 k + 1 段，每段建一张查找表。"
         "如果至多 k 位不同，它们至多落在 k 段里，所以至少有一段完全相同。只需比较有相同段的指纹。",
     ),
+    "blocks.said_twice": (
+        "With two levels, the bits outside the block are cut into k + 1 blocks again. They differ "
+        "in at most k bits, too, so one of these blocks is equal. There is a table for each block "
+        "within a block, and the key is both: the more fingerprints there are, the longer keys "
+        "can be. 1.2 is the second block within block 1.",
+        "二级索引：把该段以外的位再切成 k + 1 段。这些位同样至多 k 位不同，"
+        "所以其中也至少有一段相同。每个段中段各建一张表，两段合起来作键：指纹越多，键可以越长。"
+        "1.2 指第 1 段之内的第 2 段。",
+    ),
     "blocks.stored": ("Stored fingerprints, one per line", "已存指纹，每行一个"),
     "blocks.query": ("Query", "查询指纹"),
     "blocks.hint": (
@@ -289,9 +298,12 @@ LEARN_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "写 0 和 1，或以 0x 开头的十六进制数。",
     ),
     "blocks.radius": ("Radius k", "半径 k"),
+    "blocks.levels": ("Levels", "级数"),
     "blocks.show": ("Look up", "查找"),
     "blocks.small": ("Small example, 16 bits", "小例子，16 位"),
     "blocks.large": ("The C++ library's example, 64 bits", "C++ 库的例子，64 位"),
+    "blocks.levelled": ("Two levels, 24 bits", "二级索引，24 位"),
+    "blocks.within": ("within block {n}:", "第 {n} 段之内："),
     "blocks.flip_said": (
         "Click a bit of the query to flip it.",
         "点击查询指纹的某一位即可翻转。",
@@ -319,6 +331,10 @@ LEARN_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "not compared: no block is equal, so the distance is above {radius}",
         "无需比较：没有相同的段，距离必大于 {radius}",
     ),
+    "blocks.unseen_twice": (
+        "not compared: within the equal block no block is equal, so the distance is above {radius}",
+        "无需比较：相同的段之内没有相同的段，距离必大于 {radius}",
+    ),
     "blocks.summary": (
         "{found} of {n} found, {looked} compared.",
         "共 {n} 个，比较 {looked} 个，找到 {found} 个。",
@@ -331,8 +347,19 @@ LEARN_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "2^m / (m · (k + 1)) = {fewer} 倍，内存则是 {blocks} 倍。",
     ),
     "blocks.cost_twice": (
-        "Cutting the other bits into {blocks} blocks of {size} again makes it {fewer} times.",
-        "把其余的位再切成 {blocks} 段、每段 {size} 位（二级索引），则为 {fewer} 倍。",
+        "Cutting the other bits into {blocks} blocks of {size} again makes it {fewer} times, with "
+        "{tables} tables and keys of {key} bits.",
+        "把其余的位再切成 {blocks} 段、每段 {size} 位（二级索引），则为 {fewer} 倍，"
+        "共 {tables} 张表，键长 {key} 位。",
+    ),
+    "blocks.index": (
+        "neardup's Index has two levels from 30 million fingerprints on, and needs only four "
+        "tables: within a block, fingerprints are sorted by the first bits of the next block, of "
+        "which one may differ. Of 100 million at radius 3 about 320 are compared instead of 6,100; "
+        "nd.Index(levels=2).plan(3) shows it.",
+        "neardup 的 Index 从三千万个指纹起采用二级索引，而且只要 4 张表：同一段之内按下一段的前几位"
+        "排序，其中至多一位可以不同。一亿个指纹、半径 3 时约比较 320 个，而不是 6,100 个；"
+        "用 nd.Index(levels=2).plan(3) 可以看到。",
     ),
     "blocks.cost_none": (
         "{blocks} blocks of {size} bits save nothing: so few bits are often equal by chance. With "

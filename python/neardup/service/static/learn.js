@@ -8,7 +8,7 @@ const WORDS = ["as", "a", "b", "recipe", "bits", "t", "w", "h"];
 const OWN = {
   "words-form": WORDS,
   "weights-form": WORDS,
-  "blocks-form": ["stored", "query", "k", "flip"],
+  "blocks-form": ["stored", "query", "k", "levels", "flip"],
   "exercise-form": ["e", "s", "f", "d", "check"],
 };
 const SAID = { steps: "#change-said", blocks: "#blocks-said", exercise: "#exercise-said" };
@@ -122,7 +122,7 @@ document.addEventListener("input", (event) => {
 
 document.addEventListener("change", (event) => {
   const form = event.target.form;
-  if (form?.id === "weights-form" || event.target.id === "k") show(form);
+  if (form?.id === "weights-form" || ["k", "levels"].includes(event.target.id)) show(form);
   if (event.target.name === "as" && event.target.type === "radio") turn(event.target.value);
 });
 
