@@ -19,10 +19,10 @@ use std::panic::AssertUnwindSafe;
 
 use neardup_core::differences::{Aspects, Distinguish};
 use neardup_core::near::SKETCH_BYTES;
-use neardup_core::{Feature, Idf, IdfSource, Made, Pipeline, Settings, Shares, Tokenizer, Weights};
+use neardup_core::{Feature, Idf, IdfSource, Made, OutOfMemory, Pipeline, Settings, Shares, Tokenizer, Weights};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
@@ -46,9 +46,13 @@ fn refuse(error: neardup_core::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Runs `work`; turns a panic, which is a bug of the core, into a RuntimeError.
+/// Runs `work`; turns a want of memory into a MemoryError, and any other panic, which is a bug of the core, into a
+/// RuntimeError.
 fn guard<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        if panic.is::<OutOfMemory>() {
+            return PyMemoryError::new_err("not enough memory; free some, or process fewer records at a time");
+        }
         let message = panic
             .downcast_ref::<String>()
             .map(String::as_str)

@@ -1,12 +1,13 @@
 //! The join by similarity for Python.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use neardup_core::Linkage;
 use neardup_core::near::{
-    Candidate, Candidates, Dense, Links, Near, NearJoin, Plan, Progress, SKETCH_BYTES, Sketch, twins,
+    Candidate, Candidates, Dense, Links, Near, NearJoin, PART_BYTES, Plan, Progress, SKETCH_BYTES, Sketch,
+    same_registers, twins,
 };
+use neardup_core::{Linkage, collected};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,7 +15,7 @@ use pyo3::types::PyDict;
 
 use crate::stored::PyTexts;
 use crate::threads::{interruptible, watched};
-use crate::{PyPipeline, refuse};
+use crate::{PyPipeline, guard, refuse};
 
 /// Pairs up to this much above the similarity are used to estimate how many were missed.
 const EDGE: f64 = 0.02;
@@ -112,15 +113,15 @@ impl PyNearJoin {
 
     /// Returns for each row the first row in order with the same features.
     #[getter]
-    fn twins<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        PyArray1::from_iter(py, self.twins.iter().map(|&row| i64::from(row)))
+    fn twins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        array(py, self.twins.iter().map(|&row| i64::from(row)))
     }
 
     /// Returns the plan: tables, registers of a key, registers that must agree, texts compared.
     #[getter]
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let fields = PyDict::new(py);
-        fields.set_item("method", if self.plan.tables.is_empty() { "all-pairs" } else { "sketches" })?;
+        fields.set_item("method", if self.plan.tables.is_empty() { "inverted" } else { "sketches" })?;
         fields.set_item("texts", self.rows.len())?;
         fields.set_item("tables", self.plan.tables.len())?;
         fields.set_item("key", self.plan.key())?;
@@ -132,6 +133,37 @@ impl PyNearJoin {
     #[getter]
     fn dense(&self) -> Vec<usize> {
         self.lock().dense.iter().map(|dense| dense.members.len()).collect()
+    }
+
+    /// Chooses how to find the near pairs: the method, the seconds it takes about, the pairs looked at, and the seconds
+    /// of the other method.
+    fn forecast<'py>(
+        &self,
+        py: Python<'py>,
+        pipeline: &PyPipeline,
+        texts: &Bound<'py, PyTexts>,
+        threads: Option<usize>,
+    ) -> PyResult<(&'static str, f64, f64, f64)> {
+        let borrowed = self.sketches.bind(py).try_readonly()?;
+        let sketches = bytes_of(&borrowed)?;
+        let places = texts.get().places(py)?;
+        let reader = texts.get().reader(&places)?;
+        let found =
+            interruptible(py, threads, |stop| self.join(sketches).forecast(&pipeline.0, &|row| reader.get(row), stop))?;
+        reader.finish()?;
+        let method = if found.inverted { "inverted" } else { "sketches" };
+        Ok((method, found.seconds, found.pairs, found.other))
+    }
+
+    /// Returns whether no pair is listed: all texts are looked up in an inverted index.
+    #[getter]
+    fn whole(&self) -> bool {
+        self.lock().whole
+    }
+
+    /// Lists no candidates: `clusters` and `dense_pairs` then look all texts up in an inverted index.
+    fn invert(&self) {
+        *self.lock() = Candidates { whole: true, ..Candidates::default() };
     }
 
     /// Returns the rows of candidates, later and earlier, connected pairs side by side. Calls `told` now and then with
@@ -151,10 +183,47 @@ impl PyNearJoin {
             None => Ok(()),
         };
         let found = watched(py, threads, watch, |stop| self.join(sketches).candidates(stop, &seen))?;
-        let later = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.later as usize]));
-        let earlier = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]));
+        let later = array(py, found.pairs.iter().map(|pair| self.rows[pair.later as usize]))?;
+        let earlier = array(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]))?;
         *self.lock() = found;
         Ok((later, earlier))
+    }
+
+    /// Returns all near pairs, found by an inverted index, with the columns of `clusters`, as if they were candidates;
+    /// None if there are more than `most`. Calls `told` now and then with the number of texts looked up so far.
+    fn look_up<'py>(
+        &self,
+        py: Python<'py>,
+        pipeline: &PyPipeline,
+        texts: &Bound<'py, PyTexts>,
+        most: usize,
+        threads: Option<usize>,
+        told: Bound<'py, PyAny>,
+    ) -> PyResult<Option<Told<'py>>> {
+        let borrowed = self.sketches.bind(py).try_readonly()?;
+        let sketches = bytes_of(&borrowed)?;
+        let places = texts.get().places(py)?;
+        let reader = texts.get().reader(&places)?;
+        let asked = AtomicUsize::new(0);
+        let watch = || told.call1((asked.load(Relaxed),)).map(drop);
+        let found = watched(py, threads, watch, |stop| {
+            let (join, text) = (self.join(sketches), |row| reader.get(row));
+            let links = Links {
+                join: &join,
+                dense: &[],
+                whole: true,
+                part_bytes: PART_BYTES,
+                pipeline: &pipeline.0,
+                text: &text,
+            };
+            links.at_most(most, stop, &asked)
+        })?;
+        reader.finish()?;
+        let Some(found) = found else { return Ok(None) };
+        let pairs = found.iter().map(|pair| Candidate { later: pair.later, earlier: pair.earlier });
+        let pairs = guard(|| collected(pairs))?;
+        *self.lock() = Candidates { pairs, ..Candidates::default() };
+        self.told(py, &found).map(Some)
     }
 
     /// Takes candidates found elsewhere, by numbers of texts, and dense buckets; returns what `candidates` returns.
@@ -184,8 +253,8 @@ impl PyNearJoin {
         }
         let pairs = pairs.into_iter().map(|(later, earlier)| Candidate { later, earlier }).collect();
         let found = interruptible(py, threads, |_| self.join(sketches).gathered(pairs, buckets))?;
-        let later = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.later as usize]));
-        let earlier = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]));
+        let later = array(py, found.pairs.iter().map(|pair| self.rows[pair.later as usize]))?;
+        let earlier = array(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]))?;
         *self.lock() = found;
         Ok((later, earlier))
     }
@@ -202,19 +271,23 @@ impl PyNearJoin {
         self.first
     }
 
-    /// Returns how many candidates with these similarities lie just above the threshold, and the estimated number of
+    /// Returns how many pairs of rows with these similarities lie just above the threshold, and the estimated number of
     /// such pairs.
-    fn at_the_edge<'py>(&self, py: Python<'py>, similarities: PyReadonlyArray1<'py, f64>) -> PyResult<(usize, f64)> {
+    fn at_the_edge<'py>(
+        &self,
+        py: Python<'py>,
+        later: PyReadonlyArray1<'py, u32>,
+        earlier: PyReadonlyArray1<'py, u32>,
+        similarities: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<(usize, f64)> {
         let borrowed = self.sketches.bind(py).try_readonly()?;
         let sketches = bytes_of(&borrowed)?;
-        let found = self.lock();
+        let of = |row: u32| sketches.get(row as usize).ok_or_else(|| PyValueError::new_err(format!("no row {row}")));
         let (mut count, mut expected) = (0, 0.0);
-        for (pair, &similarity) in found.pairs.iter().zip(similarities.as_slice()?) {
+        for ((later, earlier), &similarity) in pairs_of(&later, &earlier)?.into_iter().zip(similarities.as_slice()?) {
             if similarity >= self.plan.similarity && similarity < self.plan.similarity + EDGE {
-                let of = |text: u32| &sketches[self.rows[text as usize] as usize];
                 count += 1;
-                expected +=
-                    1.0 / self.plan.chance(neardup_core::near::same_registers(of(pair.later), of(pair.earlier)));
+                expected += 1.0 / self.plan.chance(same_registers(of(later)?, of(earlier)?));
             }
         }
         Ok((count, expected))
@@ -222,6 +295,7 @@ impl PyNearJoin {
 
     /// Returns the clusters of candidates with these similarities and of dense buckets. For each text that is not the
     /// first of its cluster: its row, the row of the first, their similarity (NaN if unknown) and distance.
+    #[pyo3(signature = (linkage, similarities, distances, pipeline, texts, threads, told=None))]
     #[allow(clippy::too_many_arguments)] // what there is to say
     fn clusters<'py>(
         &self,
@@ -232,6 +306,7 @@ impl PyNearJoin {
         pipeline: &PyPipeline,
         texts: &Bound<'py, PyTexts>,
         threads: Option<usize>,
+        told: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Told<'py>> {
         let linkage: Linkage = linkage.parse().map_err(refuse)?;
         let borrowed = self.sketches.bind(py).try_readonly()?;
@@ -239,14 +314,17 @@ impl PyNearJoin {
         let places = texts.get().places(py)?;
         let reader = texts.get().reader(&places)?;
         let near = self.judged(similarities.as_slice()?, distances.as_slice()?)?;
-        let dense = std::mem::take(&mut self.lock().dense);
-        let links = interruptible(py, threads, |stop| {
-            let text = |row| reader.get(row);
-            let links = Links { join: &self.join(sketches), dense: &dense, pipeline: &pipeline.0, text: &text };
-            links.clusters(linkage, near, stop)
+        let Candidates { dense, whole, .. } = std::mem::take(&mut *self.lock());
+        let asked = AtomicUsize::new(0);
+        let watch = || told.as_ref().map_or(Ok(()), |told| told.call1((asked.load(Relaxed),)).map(drop));
+        let links = watched(py, threads, watch, |stop| {
+            let (join, text) = (self.join(sketches), |row| reader.get(row));
+            let links =
+                Links { join: &join, dense: &dense, whole, part_bytes: PART_BYTES, pipeline: &pipeline.0, text: &text };
+            links.clusters(linkage, near, stop, &asked)
         })?;
         reader.finish()?;
-        Ok(self.told(py, &links))
+        self.told(py, &links)
     }
 
     /// Calls `take` with the near pairs of dense buckets, in batches with the columns of `clusters`.
@@ -262,13 +340,15 @@ impl PyNearJoin {
         let sketches = bytes_of(&borrowed)?;
         let places = texts.get().places(py)?;
         let reader = texts.get().reader(&places)?;
-        let dense = std::mem::take(&mut self.lock().dense);
+        let Candidates { dense, whole, .. } = std::mem::take(&mut *self.lock());
+        let asked = AtomicUsize::new(0);
         let raised: Mutex<Option<PyErr>> = Mutex::new(None);
         interruptible(py, threads, |stop: &AtomicBool| {
-            let text = |row| reader.get(row);
-            let links = Links { join: &self.join(sketches), dense: &dense, pipeline: &pipeline.0, text: &text };
-            links.each_pair(stop, &mut |batch| {
-                let taken = Python::attach(|py| take.call1(py, self.told(py, &batch)).map(drop));
+            let (join, text) = (self.join(sketches), |row| reader.get(row));
+            let links =
+                Links { join: &join, dense: &dense, whole, part_bytes: PART_BYTES, pipeline: &pipeline.0, text: &text };
+            links.each_pair(stop, &asked, &mut |batch| {
+                let taken = Python::attach(|py| take.call1(py, self.told(py, &batch)?).map(drop));
                 if let Err(error) = taken {
                     *raised.lock().unwrap_or_else(|broken| broken.into_inner()) = Some(error);
                     stop.store(true, Relaxed);
@@ -304,25 +384,33 @@ impl PyNearJoin {
                 pairs.len()
             )));
         }
-        let near = pairs.iter().zip(similarities.iter().zip(distances));
-        let near = near.filter(|(_, (similarity, _))| **similarity >= self.plan.similarity);
-        let near = near.map(|(pair, (&similarity, &distance))| Near {
-            later: pair.later,
-            earlier: pair.earlier,
-            similarity,
-            distance,
-        });
-        Ok(near.collect())
+        let is_near = |similarity: f64| similarity >= self.plan.similarity;
+        let count = similarities.iter().filter(|&&similarity| is_near(similarity)).count();
+        let mut near = guard(|| collected((0..count).map(|_| Near::default())))?;
+        let judged = pairs.iter().zip(similarities.iter().zip(distances));
+        let judged = judged.filter(|(_, (similarity, _))| is_near(**similarity));
+        for (near, (pair, (&similarity, &distance))) in near.iter_mut().zip(judged) {
+            *near = Near { later: pair.later, earlier: pair.earlier, similarity, distance };
+        }
+        Ok(near)
     }
 
-    fn told<'py>(&self, py: Python<'py>, pairs: &[Near]) -> Told<'py> {
-        (
-            PyArray1::from_iter(py, pairs.iter().map(|pair| self.rows[pair.later as usize])),
-            PyArray1::from_iter(py, pairs.iter().map(|pair| self.rows[pair.earlier as usize])),
-            PyArray1::from_iter(py, pairs.iter().map(|pair| pair.similarity)),
-            PyArray1::from_iter(py, pairs.iter().map(|pair| pair.distance)),
-        )
+    fn told<'py>(&self, py: Python<'py>, pairs: &[Near]) -> PyResult<Told<'py>> {
+        Ok((
+            array(py, pairs.iter().map(|pair| self.rows[pair.later as usize]))?,
+            array(py, pairs.iter().map(|pair| self.rows[pair.earlier as usize]))?,
+            array(py, pairs.iter().map(|pair| pair.similarity))?,
+            array(py, pairs.iter().map(|pair| pair.distance))?,
+        ))
     }
+}
+
+/// Returns an array of these items.
+fn array<T: numpy::Element>(
+    py: Python<'_>,
+    items: impl ExactSizeIterator<Item = T>,
+) -> PyResult<Bound<'_, PyArray1<T>>> {
+    Ok(PyArray1::from_vec(py, guard(|| collected(items))?))
 }
 
 /// Returns pairs of rows.
@@ -337,7 +425,8 @@ pub(crate) fn pairs_of(
             right.len()
         )));
     }
-    Ok(left.as_slice()?.iter().copied().zip(right.as_slice()?.iter().copied()).collect())
+    let pairs = left.as_slice()?.iter().copied().zip(right.as_slice()?.iter().copied());
+    guard(|| collected(pairs))
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {

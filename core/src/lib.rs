@@ -51,6 +51,7 @@ mod rounds;
 mod saved;
 mod shares;
 mod tokens;
+mod turns;
 mod vote;
 mod weights;
 mod words;
@@ -63,6 +64,7 @@ pub use join::{
     Equal, Found, Groups, Input, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, RadiusJoin, Sink,
     clusters, pairs,
 };
+pub use memory::{OutOfMemory, collected};
 pub use normalize::Normalize;
 pub use passages::{Cover, Passage, Passages, Shared, Unit, every_run, units, winnowed};
 pub use pipeline::{Feature, Made, Pipeline, Settings, cosine_of_features};

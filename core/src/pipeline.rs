@@ -245,6 +245,11 @@ impl Pipeline {
         })
     }
 
+    /// Returns the features of a text as a vector.
+    pub(crate) fn vector(&self, text: &str) -> Vector {
+        self.with_worker(|worker| worker.judged(&self.settings, text).vector)
+    }
+
     /// Returns the features and the fingerprint of a text.
     pub(crate) fn judged_one(&self, text: &str) -> Judged {
         self.with_worker(|worker| {

@@ -1,7 +1,7 @@
 """Type stubs of the Rust core. Private: use the functions of `neardup`."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -486,6 +486,7 @@ class NearJoin:
     twins: NDArray[np.int64]
     plan: dict[str, Any]
     dense: list[int]
+    whole: bool
     rows: NDArray[np.uint32]
     first: int
 
@@ -514,8 +515,34 @@ class NearJoin:
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Set candidates found elsewhere, as positions in `rows`, and return them as `candidates`
         does. `dense` are buckets whose pairs are not among them: a table, and its texts."""
-    def at_the_edge(self, similarities: NDArray[np.float64]) -> tuple[int, float]:
-        """Return the number of candidates just above the threshold, by their similarities, and
+    def forecast(
+        self, pipeline: Pipeline, texts: Texts, threads: int | None
+    ) -> tuple[Literal["sketches", "inverted"], float, float, float]:
+        """Return the cheaper method, the seconds it takes about, the pairs it looks at, and the
+        seconds of the other method (infinite if it is out of the question, 0 if unknown)."""
+    def look_up(
+        self,
+        pipeline: Pipeline,
+        texts: Texts,
+        most: int,
+        threads: int | None,
+        told: Callable[[int], object],
+    ) -> (
+        tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint16]]
+        | None
+    ):
+        """Return all near pairs by an inverted index and set them as candidates: later and earlier
+        rows, similarity, distance. None if there are more than `most`. `told` is called with the
+        number of texts looked up so far."""
+    def invert(self) -> None:
+        """Set no candidates: `clusters` and `dense_pairs` then use an inverted index."""
+    def at_the_edge(
+        self,
+        later: NDArray[np.uint32],
+        earlier: NDArray[np.uint32],
+        similarities: NDArray[np.float64],
+    ) -> tuple[int, float]:
+        """Return the number of pairs of rows just above the threshold, by their similarities, and
         the estimated number of all such pairs."""
     def clusters(
         self,
@@ -525,6 +552,7 @@ class NearJoin:
         pipeline: Pipeline,
         texts: Texts,
         threads: int | None,
+        told: Callable[[int], object] | None = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint16]]:
         """Return for each linked text its row, the row it is linked with, similarity (NaN if it was
         not judged) and distance. Consumes the candidates."""

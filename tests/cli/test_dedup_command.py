@@ -171,8 +171,12 @@ def test_the_summary_of_an_unverified_job() -> None:
             "compared 7 pairs and 2 dense groups; expected share found: 99 %",
         ),
         (
-            Summary("dedup", similarity=0.9, plan={"method": "all-pairs", "dense": [7]}),
-            "compared all pairs; share found: 100 %",
+            Summary("dedup", similarity=0.9, recall=1.0, plan={"method": "inverted"}),
+            "looked all records up in an inverted index; share found: 100 %",
+        ),
+        (
+            Summary("dedup", similarity=0.9, recall=0.99, plan={"method": "inverted"}),
+            "looked all records up in an inverted index; expected share found: 99 %",
         ),
     ],
 )
@@ -306,9 +310,10 @@ def test_a_warning_is_a_line_unless_quiet(
     run: Run, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("neardup.jobs.sample.MIN_RECORDS", 2)
-    monkeypatch.setattr("neardup.jobs.sample.MANY_RECORDS", 2)
+    monkeypatch.setattr("neardup.jobs.sample.LONG_SECONDS", 0.0)
     arguments = ("dedup", "in.jsonl", "-o", "o.jsonl", "--recall", "1")
-    assert "neardup: warning: recall is 1, so all pairs of 3 records" in run(*arguments).err
+    warning = "neardup: warning: similarity 0.85 with 3 records like these takes about 0 s; "
+    assert warning in run(*arguments).err
     assert run(*arguments, "-q") == (0, "", "")
 
 

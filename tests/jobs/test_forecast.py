@@ -11,6 +11,7 @@ import pytest
 
 from neardup import jobs
 from neardup.jobs import sample
+from neardup.near.join import SketchJoin
 
 RECORDS = 1500
 
@@ -40,6 +41,26 @@ def test_nothing_is_said_of_the_defaults(source: str) -> None:
     assert warnings_of(source) == []
 
 
+def test_the_time_of_a_join(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for asked in ({"similarity": 0.5}, {"recall": 1.0}):
+        assert warnings_of(source, **asked) == []
+    monkeypatch.setattr(sample, "LONG_SECONDS", 0.0)
+    for asked in ({"similarity": 0.5}, {"similarity": 0.85, "recall": 1.0}):
+        (said,) = warnings_of(source, **asked)
+        head = f"similarity {asked['similarity']:g} with 1,500 records like these takes about "
+        assert said.startswith(head)
+        assert said.endswith(" s; a higher --similarity takes less")
+    (said,) = warnings_of(source, similarity=0.95)
+    assert said.endswith(" s; a higher --similarity, or --recall 0.9, takes less")
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows how long another engine takes."""
+    monkeypatch.setattr(SketchJoin, "forecast", lambda _: None)
+
+
+@pytest.mark.usefixtures("elsewhere")
 def test_a_low_similarity(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert warnings_of(source, similarity=0.7) == []
     monkeypatch.setattr(sample, "MAX_REJECTED", 20_000)
@@ -49,6 +70,7 @@ def test_a_low_similarity(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert warnings_of(source, similarity=0.95) == []
 
 
+@pytest.mark.usefixtures("elsewhere")
 def test_pairs_that_count_are_not_in_vain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sample, "MIN_RECORDS", 1000)
     monkeypatch.setattr(sample, "MAX_REJECTED", 100)
@@ -59,6 +81,7 @@ def test_pairs_that_count_are_not_in_vain(tmp_path: Path, monkeypatch: pytest.Mo
     assert warnings_of(str(path), similarity=0.5) == []
 
 
+@pytest.mark.usefixtures("elsewhere")
 def test_only_pairs_with_the_reference_are_foreseen(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,13 +102,6 @@ def test_only_pairs_with_the_reference_are_foreseen(
     other.write_text("".join(lines[: RECORDS // 2]))
     path.write_text("".join(lines[RECORDS // 2 :]))
     assert 0.3 < foreseen(against=(str(other),)) / among_all < 0.7
-
-
-def test_recall_one(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sample, "MANY_RECORDS", 1000)
-    (said,) = warnings_of(source, recall=1.0)
-    assert said.startswith("recall is 1, so all pairs of 1,500 records are compared")
-    assert "--recall 0.999" in said
 
 
 def test_a_wide_radius(source: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ pub struct Fallen {
     pub pairs: Vec<(u32, u32)>,
     /// The bits in which they differ, where fingerprints were compared.
     pub distances: Vec<u16>,
-    /// All places of dense buckets, whose pairs are not listed (see `dense`).
+    /// All places of dense buckets, whose pairs are not listed (see `inverted`).
     pub dense: Vec<u32>,
 }
 

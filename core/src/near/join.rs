@@ -4,7 +4,7 @@
 //! texts); a bucket of c texts costs c² / 2 comparisons unless it is dense, so the worst case is O(texts²), for many
 //! texts that share a key and agree in few other registers. A pair is reported in the first table that holds it, so no
 //! set of pairs is kept. A dense bucket, in which nearly all texts agree (copies of a template), is reported as a
-//! whole: see `dense`.
+//! whole: see `inverted`.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -15,7 +15,7 @@ use super::agree::{Registers, each_alike};
 use super::plan::Plan;
 use super::sketch::{REGISTERS, Sketch, digest};
 use crate::join::{Forest, Groups, Work, group_work};
-use crate::memory::prefetch;
+use crate::memory::{append, collected, filled, prefetch, probe, push, with_room};
 
 /// Tables whose keys are computed in one pass over the sketches.
 const AT_ONCE: usize = 4;
@@ -54,6 +54,8 @@ pub struct Candidates {
     pub pairs: Vec<Candidate>,
     /// Dense buckets, whose pairs are not listed.
     pub dense: Vec<Dense>,
+    /// Whether no pair is listed, because the plan has no tables.
+    pub whole: bool,
 }
 
 /// The texts of a join: those with a signal, one of each set of equal ones, in order.
@@ -69,7 +71,9 @@ pub struct NearJoin<'a> {
 
 /// Returns for each row its representative: the first row with the same features, by `rank` or by number.
 pub fn twins(sketches: &[Sketch], rank: Option<&[u32]>) -> Vec<u32> {
-    let mut twins: Vec<u32> = (0..sketches.len() as u32).collect();
+    let mut twins: Vec<u32> = collected(0..sketches.len() as u32);
+    // Codes and their numbers, before and after they are sorted.
+    probe(sketches.len() * 48);
     let coded = |row: &u32| digest(&sketches[*row as usize]) != 0;
     let items: Vec<u32> = twins.par_iter().copied().filter(coded).collect();
     let code = |&row: &u32| {
@@ -117,10 +121,11 @@ impl<'a> NearJoin<'a> {
         first_row: usize,
     ) -> NearJoin<'a> {
         let stands = |&row: &u32| twins[row as usize] == row && signal[row as usize];
-        let mut rows: Vec<u32> = match order {
-            None => (0..sketches.len() as u32).filter(stands).collect(),
-            Some(order) => order.iter().copied().filter(stands).collect(),
-        };
+        let mut rows: Vec<u32> = with_room(sketches.len());
+        match order {
+            None => rows.extend((0..sketches.len() as u32).filter(stands)),
+            Some(order) => rows.extend(order.iter().copied().filter(stands)),
+        }
         let first = rows.iter().take_while(|&&row| (row as usize) < first_row).count() as u32;
         if first_row > 0 && first == 0 {
             // Nothing to compare the others with; they must not be compared with each other instead.
@@ -160,11 +165,11 @@ impl<'a> NearJoin<'a> {
             return found;
         }
         if self.plan.tables.is_empty() {
-            found.dense.push(Dense { table: 0, members: (0..texts as u32).collect() });
+            found.whole = true;
             return found;
         }
-        let mut keys: Vec<[u32; AT_ONCE]> = vec![[0; AT_ONCE]; texts];
-        let mut records: Vec<u64> = vec![0; texts];
+        let mut keys: Vec<[u32; AT_ONCE]> = filled(texts, [0; AT_ONCE]);
+        let mut records: Vec<u64> = filled(texts, 0);
         for (number, tables) in self.plan.tables.chunks(AT_ONCE).enumerate() {
             keys.par_iter_mut().zip(&self.rows[..]).for_each(|(keys, &row)| {
                 let sketch = &self.sketches[row as usize];
@@ -194,7 +199,7 @@ impl<'a> NearJoin<'a> {
     /// Returns candidates found elsewhere, arranged as `candidates` does.
     pub fn gathered(&self, mut pairs: Vec<Candidate>, dense: Vec<Dense>) -> Candidates {
         self.arrange(&mut pairs);
-        Candidates { pairs, dense }
+        Candidates { pairs, dense, whole: false }
     }
 
     /// Sorts records by the keys in their high halves and compares the texts of each bucket.
@@ -246,8 +251,8 @@ impl<'a> NearJoin<'a> {
             })
             .collect();
         for part in all {
-            found.pairs.extend(part.pairs);
-            found.dense.extend(part.dense);
+            append(&mut found.pairs, part.pairs);
+            append(&mut found.dense, part.dense);
         }
     }
 
@@ -279,18 +284,20 @@ impl<'a> NearJoin<'a> {
         let dense = bucket_candidates(rows, split, self.plan.least, stop, is_first, pair, &mut found.pairs);
         if dense {
             // Different keys may share the bits sorted by.
-            let mut members: Vec<(Vec<u8>, u32)> = (0..records.len())
-                .map(|at| (key.iter().map(|&register| rows[at][usize::from(register)]).collect(), text(at)))
-                .collect();
+            let own =
+                |at: usize| key.iter().fold(0u32, |own, &at_key| own << 8 | u32::from(rows[at][usize::from(at_key)]));
+            let mut members: Vec<(u32, u32)> = collected((0..records.len()).map(|at| (own(at), text(at))));
             members.sort_unstable();
             for same in members.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-                found.dense.push(Dense { table, members: same.iter().map(|(_, text)| *text).collect() });
+                let members = collected(same.iter().map(|(_, text)| *text));
+                push(&mut found.dense, Dense { table, members });
             }
         }
     }
 
     /// Puts connected pairs side by side, so that few texts are needed at a time to compare them.
     fn arrange(&self, pairs: &mut [Candidate]) {
+        probe(self.rows.len() * 4);
         let forest = Forest::new(self.rows.len() as u32);
         pairs.par_iter().for_each(|pair| forest.link(pair.later, pair.earlier));
         pairs.par_sort_unstable_by_key(|pair| (forest.root(pair.earlier), pair.later, pair.earlier));
@@ -316,7 +323,7 @@ pub(super) fn bucket_candidates<T>(
     each_alike(rows, split, least, &mut |one, two| {
         seen += 1;
         if is_first(&rows[one], &rows[two]) {
-            pairs.push(pair(one, two));
+            push(pairs, pair(one, two));
         }
         seen <= most && !stop.load(Relaxed)
     });
@@ -417,7 +424,8 @@ mod tests {
             }
             let mut pairs: Vec<(u32, u32)> = found.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
             prop_assert!(pairs.iter().all(|pair| pair.0 > pair.1));
-            for dense in &found.dense {
+            let all = Dense { table: 0, members: (0..rows.len() as u32).collect() };
+            for dense in found.dense.iter().chain(found.whole.then_some(&all)) {
                 for (at, &later) in dense.members.iter().enumerate() {
                     for &earlier in &dense.members[..at] {
                         let (left, right) = (join.registers(later), join.registers(earlier));

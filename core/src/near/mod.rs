@@ -6,8 +6,9 @@
 
 mod agree;
 mod buckets;
-mod dense;
 mod file;
+mod forecast;
+mod inverted;
 mod join;
 mod judge;
 mod links;
@@ -19,9 +20,11 @@ mod table;
 
 pub use agree::{Registers, same_registers};
 pub use buckets::{Blocks, Fallen, Place};
+pub use forecast::Forecast;
+pub use inverted::PART_BYTES;
 pub use join::{Candidate, Candidates, Dense, NearJoin, Progress, twins};
 pub use judge::{TextOf, Verdict};
-pub use links::{Links, Near};
+pub use links::{Links, Near, Take};
 pub use lookup::{Matched, SketchIndex, search};
 pub use part::TWIN;
 pub use plan::Plan;

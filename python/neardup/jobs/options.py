@@ -277,15 +277,18 @@ class Summary:
             reach = f"pairs of fingerprints at most {_count(self.radius or 0, 'bit')} apart"
             share = "all" if self.recall == 1 else f"about {_percent(self.recall)} of the"
             return f"found {share} {reach}; texts were not compared"
-        if plan.get("method") == "all-pairs":
-            return "compared all pairs; share found: 100 %"
+        inverted = plan.get("method") == "inverted"
+        if inverted and self.recall == 1:
+            return "looked all records up in an inverted index; share found: 100 %"
         # Texts with identical features are found without a comparison.
         compared = "no pair had to be compared"
         if self.candidates:
             compared = f"compared {_count(self.candidates, 'pair')}"
+        if inverted:
+            compared = "looked all records up in an inverted index"
         if asked := plan.get("collections"):
             looked_up = f"looked each record up in {_count(asked, 'collection')}"
-            compared = f"{compared}; {looked_up}" if self.candidates else looked_up
+            compared = f"{compared}; {looked_up}" if self.candidates or inverted else looked_up
         if dense := plan.get("dense"):
             compared += f" and {_count(len(dense), 'dense group')}"
         if self.estimated_recall is None:

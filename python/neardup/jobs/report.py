@@ -137,7 +137,7 @@ def _sentences(job: Job) -> Iterator[Sentence]:
         yield Sentence("said.no_signal", {"n": found.no_signal})
     if found.similarity is None:
         yield Sentence("said.radius", {"radius": found.radius, "bits": job.recipe.bits})
-    elif found.plan.get("method") == "all-pairs":
+    elif found.plan.get("method") == "inverted" and found.recall == 1:
         yield Sentence("said.all", {"similarity": found.similarity})
     else:
         yield Sentence("said.checked", {"n": found.candidates})

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup import _core
+from neardup.near.join import duration
 from neardup.near.matches import SIMILARITY_STEPS, PairSample, sample_order
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
-# Records from which a comparison of all pairs is announced.
-MANY_RECORDS = 100_000
 # Records from which the time of a join is estimated; fewer take seconds.
 MIN_RECORDS = 20_000
 # Records of that sample: half a million pairs.
@@ -31,7 +30,7 @@ FORECAST_RECORDS = 1000
 FORECAST_PAIRS = 200
 # Rejected candidates that are announced: they take minutes, and 18 bytes each while listed.
 MAX_REJECTED = 20_000_000
-# CPU seconds of a join by radius that are announced.
+# Seconds of a join that are announced.
 LONG_SECONDS = 120.0
 
 # The sample for the report begins at this similarity, or so far below the threshold.
@@ -55,17 +54,15 @@ def forecast(corpus: SpooledCorpus, question: Question, matches: Matches) -> str
     helps."""
     if question.similarity is None:
         return _forecast_radius(corpus, question)
-    if question.recall == 1:
-        return _forecast_all_pairs(corpus)
-    return _forecast_sketches(corpus, question, question.similarity, matches)
-
-
-def _forecast_all_pairs(corpus: SpooledCorpus) -> str | None:
-    if corpus.rows <= MANY_RECORDS:
+    expected = matches.forecast()
+    if expected is None:
+        return _forecast_sketches(corpus, question, question.similarity, matches)
+    if expected.seconds < LONG_SECONDS:
         return None
+    less = ", or --recall 0.9," if expected.method == "sketches" else ""
     return (
-        f"recall is 1, so all pairs of {corpus.rows:,} records are compared, which may take "
-        "hours; --recall 0.999 compares few pairs and misses few"
+        f"similarity {question.similarity:g} with {corpus.rows:,} records like these takes "
+        f"{duration(expected.seconds)}; a higher --similarity{less} takes less"
     )
 
 

@@ -148,9 +148,20 @@ class Judge:
             self.tick(len(similarity[part]))
         if self.corpus.values is not None:
             distance[:] = self.distances(left, right)
-        elif callable(self.corpus.recipe.hash):
+            return Verdicts(similarity, distance)
+        return Verdicts(similarity, self.distances_by_recipe(left, right, distance))
+
+    def distances_by_recipe(
+        self,
+        left: NDArray[np.integer],
+        right: NDArray[np.integer],
+        distance: NDArray[np.uint16],
+    ) -> NDArray[np.uint16]:
+        """Return the distances that the core computed of pairs of rows, or those under a hash
+        function that only Python can call."""
+        if callable(self.corpus.recipe.hash):
             distance[:] = self._python_distances(left, right)
-        return Verdicts(similarity, distance)
+        return distance
 
     def differences(
         self, left: NDArray[np.integer], right: NDArray[np.integer]

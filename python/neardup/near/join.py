@@ -18,7 +18,7 @@ from neardup import _core
 from neardup._util.arrow import array_values, string_buffers
 from neardup.near.clusters import clusters, gather_pairs, link_rows
 from neardup.near.corpus import Stage, Tick, Verdicts
-from neardup.near.matches import Clusters, Matches, Pairs, follow_twins
+from neardup.near.matches import Clusters, Forecast, Matches, Pairs, follow_twins
 from neardup.near.pairs import pairs, pairs_plan
 from neardup.near.question import Linkage, Question
 from neardup.text.comparison import DEFAULT_SIMILARITY
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 
 # The last bytes of a sketch: a digest of the features, or of the text if it has no signal.
 DIGEST_BYTES = 16
+# Fewer texts are joined by sketches at once, unless all pairs are wanted.
+MIN_FORECAST_TEXTS = 1000
+# A forecast of so many seconds is told.
+TOLD_SECONDS = 5
+# Near pairs that the inverted join lists at most; more are linked, or streamed, as they are found.
+MIN_LISTED = 1 << 17
+LISTED_PER_TEXT = 8
 # Texts without a signal whose digests are computed at a time.
 DIGEST_BATCH_ROWS = 1 << 14
 
@@ -70,6 +77,10 @@ class LocalEngine:
 class SketchJoin(Matches):
     """Pairs whose exact cosine reaches the similarity threshold.
 
+    Which pairs these are follows from the question and the two texts alone: those that the tables
+    of the plan can find (`_core.near_plan`), all at a recall of 1. How they are found depends on
+    the texts: by sketches, or by an inverted index of the features where that is cheaper.
+
     order           all rows, the ones to keep first [default: by row number]
     reference_rows  the first rows are a reference: compare only pairs of a reference row and
                     another row [default: 0, compare all rows with each other]
@@ -102,12 +113,41 @@ class SketchJoin(Matches):
         )
         self.twins = self._join.twins
         self.plan = self._join.plan
+        self._forecast: Forecast | None = None
+
+    def forecast(self) -> Forecast | None:
+        if self._forecast is None:
+            method, seconds, candidates, _ = self._join.forecast(
+                self.corpus.recipe.pipeline, self.corpus.texts, self.threads
+            )
+            self._forecast = Forecast(method, seconds, candidates)
+        return self._forecast
+
+    def _choose(self) -> str:
+        """Choose how to find the pairs; return what to say of the time it takes."""
+        self.plan["dense"] = []
+        if self.plan["texts"] < MIN_FORECAST_TEXTS or (expected := self.forecast()) is None:
+            return ""
+        self.plan.update(
+            method=expected.method,
+            expected_seconds=float(f"{expected.seconds:.2g}"),
+            expected_candidates=int(float(f"{expected.candidates:.2g}")),
+        )
+        return f", {duration(expected.seconds)}" if expected.seconds >= TOLD_SECONDS else ""
 
     def _judged_candidates(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Verdicts]:
-        """Return the candidates outside of dense buckets as later and earlier rows, and their
-        verdicts."""
+        """Return candidates as later and earlier rows, and their verdicts."""
+        told = self._choose()
+        if self.plan["method"] == "inverted":
+            return self._looked_up(told)
+        return self._candidates_by_sketches(told)
+
+    def _candidates_by_sketches(
+        self, told: str
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Verdicts]:
+        """Return the candidates outside of dense buckets, and their verdicts."""
         texts, tables = self.plan["texts"], self.plan["tables"]
-        name = f"finding candidates among {texts:,} texts"
+        name = f"finding candidates among {texts:,} texts{told}"
         done = 0
 
         def progress(tables_done: int, candidates: int) -> None:
@@ -124,7 +164,7 @@ class SketchJoin(Matches):
         self._stage("comparing", len(later), "pairs")
         verdicts = self._verdicts(later, earlier)
         self.counts.verified += len(later)
-        self.counts.edge = self._join.at_the_edge(verdicts.similarity)
+        self._count_edge(later, earlier, verdicts.similarity)
         dense = self.plan["dense"] = self._join.dense
         if self.sample is not None:
             self.sample.take(earlier, later, verdicts.distance, verdicts.similarity)
@@ -132,6 +172,51 @@ class SketchJoin(Matches):
             name = f"comparing {len(dense):,} dense groups, up to {max(dense):,} texts each"
             self._stage(name, None, "pairs")
         return later, earlier, verdicts
+
+    def _looked_up(self, told: str) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Verdicts]:
+        """Return the near pairs and their verdicts by an inverted index; none if they are too many
+        to be listed."""
+        import numpy as np
+
+        texts = self.plan["texts"]
+        self._stage(f"looking up {texts:,} texts{told}", texts, "texts")
+        most = MIN_LISTED + LISTED_PER_TEXT * texts
+        found = self._join.look_up(
+            self.corpus.recipe.pipeline, self.corpus.texts, most, self.threads, self._progress()
+        )
+        if found is None:
+            self._join.invert()
+            none = np.zeros(0, dtype=np.uint32)
+            return none, none, Verdicts(np.zeros(0), np.zeros(0, dtype=np.uint16))
+        later, earlier, similarity, distance = found
+        verdicts = Verdicts(similarity, self.judge.distances_by_recipe(later, earlier, distance))
+        self.counts.candidates += len(later)
+        self.counts.verified += len(later)
+        self._count_edge(later, earlier, similarity)
+        if self.sample is not None:
+            self.sample.take(earlier, later, verdicts.distance, verdicts.similarity)
+        return later, earlier, verdicts
+
+    def _progress(self) -> Callable[[int], None]:
+        """Return a function that takes the number of texts done so far, and ticks."""
+        done = 0
+
+        def progress(texts_done: int) -> None:
+            nonlocal done
+            if texts_done > done:
+                self.judge.tick(texts_done - done)
+                done = texts_done
+
+        return progress
+
+    def _count_edge(
+        self,
+        later: NDArray[np.uint32],
+        earlier: NDArray[np.uint32],
+        similarity: NDArray[np.float64],
+    ) -> None:
+        found, expected = self._join.at_the_edge(later, earlier, similarity)
+        self.counts.edge = self.counts.edge[0] + found, self.counts.edge[1] + expected
 
     def _candidates(
         self, progress: Callable[[int, int], object]
@@ -149,7 +234,13 @@ class SketchJoin(Matches):
     def pairs(self) -> Iterator[Pairs]:
         import numpy as np
 
-        later, earlier, verdicts = self._judged_candidates()
+        told = self._choose()
+        if self.plan["method"] == "inverted":
+            self._stage(f"looking up {self.plan['texts']:,} texts{told}", None, "pairs")
+            self._join.invert()
+            yield from self._dense_pairs()
+            return
+        later, earlier, verdicts = self._candidates_by_sketches(told)
         near = self._near(verdicts)
         found = Pairs(
             earlier[near].astype(np.int64),
@@ -168,7 +259,7 @@ class SketchJoin(Matches):
 
         import numpy as np
 
-        if not self._join.dense:
+        if not (self._join.dense or self._join.whole):
             return
         batches: SimpleQueue[Pairs | BaseException | None] = SimpleQueue()
         # Backpressure: at most four batches wait in the queue.
@@ -187,6 +278,7 @@ class SketchJoin(Matches):
                 raise InterruptedError
             if len(later):
                 left, right = earlier.astype(np.int64), later.astype(np.int64)
+                distance = self.judge.distances_by_recipe(left, right, distance)
                 batches.put(Pairs(left, right, distance, similarity))
 
         def find_pairs() -> None:
@@ -207,6 +299,9 @@ class SketchJoin(Matches):
                 self.counts.candidates += len(batch.left)
                 self.counts.verified += len(batch.left)
                 self.counts.add(batch.distance, batch.similarity)
+                if batch.similarity is not None:
+                    later, earlier = batch.right.astype(np.uint32), batch.left.astype(np.uint32)
+                    self._count_edge(later, earlier, batch.similarity)
                 if self.sample is not None:
                     self.sample.take(batch.left, batch.right, batch.distance, batch.similarity)
                 self.judge.tick(len(batch.left))
@@ -223,6 +318,9 @@ class SketchJoin(Matches):
         self.counts.add(verdicts.distance[near], verdicts.similarity[near])
         counted_pairs = later[near].astype(np.int64) << 32 | earlier[near]
         del later, earlier, near
+        whole = self._join.whole
+        if whole:
+            self._stage(f"linking {self.plan['texts']:,} texts", self.plan["texts"], "texts")
         row, kept, similarity, distance = self._join.clusters(
             linkage,
             verdicts.similarity,
@@ -230,15 +328,18 @@ class SketchJoin(Matches):
             self.corpus.recipe.pipeline,
             self.corpus.texts,
             self.threads,
+            self._progress(),
         )
+        distance = self.judge.distances_by_recipe(row, kept, distance)
         # The core judges further pairs to link the rows of dense buckets, as few as possible.
         new = ~np.isnan(similarity) & ~np.isin(row.astype(np.int64) << 32 | kept, counted_pairs)
         self.counts.candidates += int(new.sum())
         self.counts.verified += int(new.sum())
         self.counts.add(distance[new], similarity[new])
+        self._count_edge(row[new], kept[new], similarity[new])
         if self.sample is not None:
             self.sample.take(kept[new], row[new], distance[new], similarity[new])
-        if self.plan["dense"]:
+        if self.plan["dense"] or whole:
             # Every linked row is in at least one pair.
             self.counts.pairs = max(self.counts.pairs, len(row))
         labels = np.arange(len(self.twins))
@@ -247,6 +348,13 @@ class SketchJoin(Matches):
         row_distance = np.zeros(len(labels), dtype=np.int64)
         row_similarity[row], row_distance[row] = similarity, distance
         return follow_twins(self.twins, labels, row_similarity, row_distance)
+
+
+def duration(seconds: float) -> str:
+    """Say about how long something takes."""
+    if seconds < 90:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:,.0f} min" if seconds < 5400 else f"about {seconds / 3600:,.1f} h"
 
 
 class RadiusJoin(Matches):

@@ -184,6 +184,10 @@ class Matches(ABC):
         self.sample: PairSample | None = None
         self._stage: Stage = stage or (lambda name, total, unit: None)
 
+    def forecast(self) -> Forecast | None:
+        """Return how the pairs will be found, and how long that will take; None if nobody knows."""
+        return None
+
     @abstractmethod
     def pairs(self) -> Iterator[Pairs]:
         """Yield the near pairs of rows that are their own twin, in any order; left is the row that
@@ -243,6 +247,19 @@ def sample_order(rows: NDArray[np.int64], reference_rows: int, seed: int = 0) ->
     share = min(max(len(sides[0]) / len(shuffled), MIN_SIDE_SHARE), 1 - MIN_SIDE_SHARE)
     places = [np.arange(len(sides[0])) / share, np.arange(len(sides[1])) / (1 - share)]
     return np.concatenate(sides)[np.argsort(np.concatenate(places), kind="stable")]
+
+
+class Forecast(NamedTuple):
+    """How a join will find its pairs, and about how long it will take.
+
+    method      "sketches" or "inverted"
+    seconds     on the threads of the join
+    candidates  pairs that sketches have in common, or that share enough rare features
+    """
+
+    method: str
+    seconds: float
+    candidates: float
 
 
 class SampledPair(NamedTuple):

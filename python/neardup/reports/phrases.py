@@ -47,8 +47,8 @@ PHRASES: Phrases = {
         "比较了 {n:,} 个文本对。",
     ),
     "said.all": (
-        "Every record was compared with every other: all pairs at {similarity:g} are found.",
-        "所有记录两两比较：相似度达到 {similarity:g} 的文本对全部找到。",
+        "Every record was looked up in an inverted index: all pairs at {similarity:g} are found.",
+        "每条记录都在倒排索引中查找：相似度达到 {similarity:g} 的文本对全部找到。",
     ),
     "said.estimated": (
         "Estimated share found of the pairs at {similarity:g}: {share}.",

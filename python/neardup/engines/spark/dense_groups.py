@@ -2,7 +2,7 @@
 
 A dense bucket of c rows has c² / 2 candidates, too many to emit. Dense buckets that share rows form
 a group. Its rows come to one task with their texts, each once; the local engine finds the near
-pairs, in nearly linear time for templates (core/src/near/dense.rs). A group with more rows
+pairs, in nearly linear time for templates (core/src/near/inverted.rs). A group with more rows
 than a task should hold is split into blocks, and each two blocks meet in a task. No pair is lost:
 all rows of a bucket are in one group, and every two rows of a group meet.
 

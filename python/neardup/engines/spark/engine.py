@@ -26,7 +26,7 @@ from neardup.engines.spark.storage import Storage
 from neardup.near.clusters import gather_pairs, link_rows
 from neardup.near.corpus import Verdicts
 from neardup.near.join import RadiusJoin, SketchJoin
-from neardup.near.matches import Clusters, Matches, Pairs
+from neardup.near.matches import Clusters, Forecast, Matches, Pairs
 from neardup.near.question import Linkage
 from neardup.text.comparison import DEFAULT_SIMILARITY
 
@@ -210,9 +210,13 @@ def _outside_dense(
 
 
 class SparkSketchJoin(SketchJoin):
-    """A `SketchJoin` whose candidates are found and judged by workers."""
+    """A `SketchJoin` whose candidates are found and judged by workers. At a recall of 1 it runs
+    here."""
 
     session: sessions.SparkConnection
+
+    def forecast(self) -> Forecast | None:
+        return None if self.plan["tables"] else super().forecast()
 
     def _candidates(
         self, progress: Callable[[int, int], object]
@@ -222,8 +226,7 @@ class SparkSketchJoin(SketchJoin):
         join, sketches = self._join, self.corpus.sketches
         rows = join.rows
         nothing = len(rows) < 2 or join.first == len(rows)
-        # A plan without tables compares all rows with all.
-        if nothing or not self.plan["tables"]:
+        if nothing:
             return join.candidates(self.threads, progress)
         assert sketches is not None  # noqa: S101
         registers = sketches[rows][:, :REGISTERS]
