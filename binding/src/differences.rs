@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use neardup_core::differences::{Negation, Tokens, differences};
+use neardup_core::differences::{Negation, Tokens, differences, differences_one};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -52,6 +52,21 @@ impl PyNegation {
             PyArray1::from_iter(py, found.iter().map(|(differs, _)| differs.bits())),
             PyArray1::from_iter(py, found.iter().map(|(_, lost)| *lost)),
         ))
+    }
+
+    /// Returns the same for one text and each of a few others, on this thread: how many of its words each of them lacks.
+    fn differences_one(
+        &self,
+        text: &Bound<'_, PyString>,
+        others: Vec<Bound<'_, PyString>>,
+    ) -> PyResult<(Vec<u16>, Vec<u32>)> {
+        let py = text.py();
+        let text = texts::Text::new(text, "text", None)?;
+        let others: Vec<texts::Text<'_>> =
+            others.iter().map(|other| texts::Text::new(other, "other text", None)).collect::<PyResult<_>>()?;
+        let (text, others): (&str, Vec<&str>) = (text.as_str(), others.iter().map(texts::Text::as_str).collect());
+        let found = py.detach(|| guard(|| differences_one(text, &others, &self.0)))?;
+        Ok(found.iter().map(|(differs, lost)| (u16::from(differs.bits()), *lost)).unzip())
     }
 
     /// Returns the words, numbers, negations and symbols of a text.

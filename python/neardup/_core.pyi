@@ -211,6 +211,9 @@ class Negation:
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
         """Return for pairs of rows the aspects in which they differ, as bits (numbers, negation,
         symbols, order), and the number of words of the right text that the left one lacks."""
+    def differences_one(self, text: str, others: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Return the same for one text and each of a few others, on this thread: the aspects, and
+        the number of words of the text that each of them lacks."""
     def tokens(self, text: str) -> tuple[list[str], list[str], list[str], list[str]]:
         """Return the words, numbers, negations and symbols of a text."""
 

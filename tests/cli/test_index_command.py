@@ -81,8 +81,8 @@ def test_add_unless_duplicate(run: Run, seen: Path, new: Path, tmp_path: Path) -
     with out.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert rows == [
-        ["id", "dup_of", "distance", "similarity", "source"],
-        ["cat 2", "cat", "0", "1.0", str(new)],
+        ["id", "dup_of", "distance", "similarity", "source", "differs", "lost"],
+        ["cat 2", "cat", "0", "1.0", str(new), "", "0"],
     ]
     for options in (["--radius", "3"], ["--similarity", "0.9"], ["--duplicates", out]):
         refused = run("index", "add", seen, new, *options)

@@ -200,7 +200,8 @@ def test_the_schema_of_matches_is_declared(tmp_path: Path, run: Run) -> None:
     source = tmp_path / "in.txt"
     source.write_text(TEXT)
     run("index", "create", path)
-    expected = {"query": "string", "id": "string", "distance": "int64", "similarity": "double"}
+    told = {"distance": "int64", "similarity": "double", "differs": "string", "lost": "int64"}
+    expected = {"query": "string", "id": "string", **told}
     for rows in (0, 1):
         assert run("index", "check", path, source, "--radius", 3, "-o", out).code == 0
         schema = pq.read_schema(out)
@@ -214,8 +215,7 @@ def test_the_schema_of_matches_is_declared(tmp_path: Path, run: Run) -> None:
     kinds = {field.name: str(field.type) for field in pq.read_schema(duplicates)}
     assert kinds == {
         **dict.fromkeys(("id", "dup_of", "source"), "string"),
-        "distance": "int64",
-        "similarity": "double",
+        **told,
     }
     empty = tmp_path / "empty.neardup"
     run("index", "create", empty)

@@ -106,7 +106,7 @@ def test_an_update_takes_the_place_of_the_old_text(seen: nd.Collection) -> None:
     assert [match.id for match in seen.check(DOG)] == ["dog", "cat"]
     assert seen.add([("word", "bye")]) == [Outcome("word", "updated")]
     assert seen.check("hello") == []
-    assert seen.check("bye") == [Match("word", None, 1.0)]
+    assert seen.check("bye") == [Match("word", None, 1.0, "", 0)]
     assert seen.verify() == []
 
 
@@ -114,23 +114,23 @@ def test_unless_duplicate(seen: nd.Collection) -> None:
     batch = [("again", CAT_AGAIN), ("fresh", "something else altogether, of another kind")]
     batch += [("echo", batch[1][1].upper()), ("word2", "hello"), ("odd", "!"), ("odd2", "!")]
     found = seen.add(batch, unless_duplicate=True, similarity=0.9)
-    assert found[0] == Outcome("again", "duplicate", "cat", 0, 1.0)
+    assert found[0] == Outcome("again", "duplicate", "cat", 0, 1.0, "", 0)
     assert found[1] == Outcome("fresh", "added")
-    assert found[2] == Outcome("echo", "duplicate", "fresh", 0, 1.0)
-    assert found[3] == Outcome("word2", "duplicate", "word", None, 1.0)
+    assert found[2] == Outcome("echo", "duplicate", "fresh", 0, 1.0, "", 0)
+    assert found[3] == Outcome("word2", "duplicate", "word", None, 1.0, "", 0)
     # Without a letter or digit a text is nobody's duplicate.
     assert [x.status for x in found[4:]] == ["added", "added"]
     assert "again" not in seen
     assert len(seen) == 6
     by_radius = seen.add([("again", CAT_AGAIN)], unless_duplicate=True, radius=3)
-    assert by_radius == [Outcome("again", "duplicate", "cat", 0, None)]
+    assert by_radius == [Outcome("again", "duplicate", "cat", 0, None, "", 0)]
 
 
 def test_a_document_is_no_dup_of_itself(seen: nd.Collection) -> None:
     assert seen.add([("cat", CAT_AGAIN)], unless_duplicate=True) == [Outcome("cat", "updated")]
     # But of another: then the old text stays.
     found = seen.add([("cat", DOG)], unless_duplicate=True)
-    assert found == [Outcome("cat", "duplicate", "dog", 0, 1.0)]
+    assert found == [Outcome("cat", "duplicate", "dog", 0, 1.0, "", 0)]
     stored = seen.get("cat")
     assert stored is not None
     assert stored.text == CAT_AGAIN
@@ -150,7 +150,7 @@ def test_short_texts_that_a_batch_replaces_are_passed_over(path: Path) -> None:
     with nd.Collection.open(path) as collection:
         collection.add([("a", "ok"), ("b", "ok")])
         found = collection.add([("a", "no"), ("c", "ok")], unless_duplicate=True)
-        assert found == [Outcome("a", "updated"), Outcome("c", "duplicate", "b", None, 1.0)]
+        assert found == [Outcome("a", "updated"), Outcome("c", "duplicate", "b", None, 1.0, "", 0)]
 
 
 def test_of_equally_near_documents_the_stored_one_is_named(path: Path) -> None:
@@ -159,7 +159,7 @@ def test_of_equally_near_documents_the_stored_one_is_named(path: Path) -> None:
         collection.add([("cat", CAT), ("stored", stored)])
         found = collection.add([("fresh", fresh), ("x", both)], unless_duplicate=True, radius=29)
         assert found[0] == Outcome("fresh", "added")
-        assert found[1] == Outcome("x", "duplicate", "stored", 29, None)
+        assert found[1] == Outcome("x", "duplicate", "stored", 29, None, "", 1)
         assert nd.distance(*nd.fingerprints([fresh, both])) == 29
 
 
@@ -186,24 +186,27 @@ def test_many_equal_updates_do_not_ask_for_each_other(
 def test_limits_need_unless_duplicate(seen: nd.Collection) -> None:
     with pytest.raises(ValueError, match="need unless_duplicate=True"):
         seen.add([("a", CAT)], radius=3)
+    with pytest.raises(ValueError, match="distinguish need unless_duplicate=True"):
+        seen.add([("a", CAT)], distinguish="numbers")
 
 
 # -------------------------------------------------------------------------------- what comes out
 
 
 def test_check(seen: nd.Collection) -> None:
-    assert seen.check(CAT_AGAIN) == [Match("cat", 0, 1.0)]
-    assert seen.check(CAT_AGAIN, radius=0) == [Match("cat", 0, None)]
+    assert seen.check(CAT_AGAIN) == [Match("cat", 0, 1.0, "", 0)]
+    assert seen.check(CAT_AGAIN, radius=0) == [Match("cat", 0, None, "", 0)]
     assert seen.check("nothing of that kind has been seen here") == []
-    assert seen.check("hello") == [Match("word", None, 1.0)]
-    assert seen.check("hello", radius=3) == [Match("word", None, 1.0)]
+    assert seen.check("hello") == [Match("word", None, 1.0, "", 0)]
+    assert seen.check("hello", radius=3) == [Match("word", None, 1.0, "", 0)]
     assert seen.check("Hello") == []
     found = seen.check([CAT_AGAIN, "hello", None, "…", DOG])
-    assert found.column_names == ["query", "id", "distance", "similarity"]
+    assert found.column_names == ["query", "id", "distance", "similarity", "differs", "lost"]
+    told = {"similarity": 1.0, "differs": "", "lost": 0}
     assert found.to_pylist() == [
-        {"query": 0, "id": "cat", "distance": 0, "similarity": 1.0},
-        {"query": 1, "id": "word", "distance": None, "similarity": 1.0},
-        {"query": 4, "id": "dog", "distance": 0, "similarity": 1.0},
+        {"query": 0, "id": "cat", "distance": 0, **told},
+        {"query": 1, "id": "word", "distance": None, **told},
+        {"query": 4, "id": "dog", "distance": 0, **told},
     ]
     assert seen.check([], radius=3).num_rows == 0
     assert seen.check(pa.array([DOG]), n=1).column("id").to_pylist() == ["dog"]
@@ -219,6 +222,9 @@ def test_check(seen: nd.Collection) -> None:
         ({"radius": 129}, "radius is 129; it must be a whole number from 0 to 128"),
         ({"n": 0}, "n is 0"),
         ({"recall": 2}, "recall is 2"),
+        ({"distinguish": "tone"}, "distinguish has 'tone'; it must be one or more of numbers"),
+        ({"distinguish": ["tone"]}, "distinguish has 'tone'"),
+        ({"distinguish": 5}, "distinguish is 5"),
         ({"texts": "\ud800 and more"}, "text has a lone surrogate"),
         ({"texts": [5]}, r"texts\[0\] is of type int"),
     ],
@@ -266,8 +272,20 @@ def test_without_texts(path: Path) -> None:
         ):
             with pytest.raises(nd.CollectionError, match=r"stores no texts.*give a radius"):
                 call()
-        assert collection.check(CAT_AGAIN, radius=3) == [Match("cat", 0, None)]
-        assert collection.check("hello", radius=3) == [Match("word", None, 1.0)]
+        for call in (
+            lambda: collection.check(CAT, radius=3, distinguish="numbers"),
+            lambda: collection.add(
+                [("x", CAT)], unless_duplicate=True, radius=3, distinguish=["order"]
+            ),
+        ):
+            with pytest.raises(nd.CollectionError, match=r"no texts.*leave distinguish out"):
+                call()
+        assert collection.check(CAT_AGAIN, radius=3) == [Match("cat", 0)]
+        (row,) = collection.check([CAT_AGAIN], radius=3).to_pylist()
+        assert (row["id"], row["differs"], row["lost"]) == ("cat", None, None)
+        (found,) = collection.add([("x", CAT)], unless_duplicate=True, radius=3)
+        assert found == Outcome("x", "duplicate", "cat", 0, None)
+        assert collection.check("hello", radius=3) == [Match("word", None, 1.0, "", 0)]
         stored = collection.get("cat")
         assert stored is not None
         assert stored.text is None
@@ -337,9 +355,9 @@ def test_a_million_equal_texts_cost_no_more_than_a_few(
         read.clear()
         for texts in (CAT, [CAT]):
             assert len(collection.check(texts, n=2)) == 2
-        assert collection.check(CAT, n=2) == [Match("0", 0, 1.0), Match("1", 0, 1.0)]
+        assert collection.check(CAT, n=2) == [Match("0", 0, 1.0, "", 0), Match("1", 0, 1.0, "", 0)]
         found = collection.add([("x", CAT_AGAIN)], unless_duplicate=True)
-        assert found == [Outcome("x", "duplicate", "0", 0, 1.0)]
+        assert found == [Outcome("x", "duplicate", "0", 0, 1.0, "", 0)]
         assert sum(read) < 100
         assert len(collection.check(CAT)) == 3000
         assert sum(read) >= 3000
@@ -355,7 +373,7 @@ def test_the_recipe_is_recorded_and_another_one_refused(path: Path) -> None:
     for given in (None, recipe):
         with nd.Collection.open(path, given) as collection:
             assert collection.recipe == recipe
-            assert collection.check(CAT, radius=0) == [Match("cat", 0, None)]
+            assert collection.check(CAT, radius=0) == [Match("cat", 0, None, "", 0)]
     with pytest.raises(nd.CollectionError) as refused:
         nd.Collection.open(path, "simhash")
     assert recipe.identity in str(refused.value)

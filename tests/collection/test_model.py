@@ -17,10 +17,11 @@ from hypothesis.stateful import (
 
 import neardup as nd
 from neardup.collection import segments
+from neardup.text.differences import ASPECTS
 from reference.collection import Model
 
 # Few words, so that texts meet again, changed a little; some have no signal.
-WORDS = ["red", "green", "blue", "black", "white", "yellow"]
+WORDS = ["red", "green", "blue", "black", "white", "yellow", "5", "-5", "not", "C", "C++"]
 texts = st.one_of(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join),
     st.sampled_from(["", "…", "one", "two", "Two", "\0", "\U0001f600 a"]),
@@ -29,10 +30,15 @@ texts = st.one_of(
 ids = st.integers(0, 12).map("id {}".format)
 metadata = st.sampled_from([{}, {"n": 1}, {"tag": ["ä", None], "deep": {"x": 1.5}}])
 batches = st.lists(st.tuples(ids, texts, metadata), max_size=8, unique_by=lambda row: row[0])
-near = st.one_of(
-    st.sampled_from([0.5, 0.85, 1.0]).map(lambda value: {"similarity": value, "radius": None}),
-    st.integers(0, 64).map(lambda value: {"similarity": None, "radius": value}),
-)
+near = st.tuples(
+    st.one_of(
+        st.sampled_from([0.5, 0.85, 1.0]).map(lambda value: {"similarity": value, "radius": None}),
+        st.integers(0, 64).map(lambda value: {"similarity": None, "radius": value}),
+    ),
+    st.just([]) | st.lists(st.sampled_from(ASPECTS), unique=True),
+).map(lambda both: {**both[0], "distinguish": both[1]})
+
+COLUMNS = ("query", "id", "distance", "similarity", "differs", "lost")
 
 
 class Life(RuleBasedStateMachine):
@@ -100,9 +106,9 @@ class Life(RuleBasedStateMachine):
     @rule(many=st.lists(texts, max_size=5), limit=near, n=st.none() | st.integers(1, 3))
     def check_many(self, many: list[str], limit: dict[str, Any], n: int | None) -> None:
         expected = [
-            {"query": at, "id": id_, "distance": distance, "similarity": similarity}
+            dict(zip(COLUMNS, (at, *found), strict=True))
             for at, text in enumerate(many)
-            for id_, distance, similarity in self.model.near(text, **limit)[:n]
+            for found in self.model.near(text, **limit)[:n]
         ]
         found = self.reader.check(many, recall=1.0, n=n, **limit).to_pylist()
         assert found == expected

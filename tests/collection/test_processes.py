@@ -319,7 +319,7 @@ try:
 except OSError as error:
     print(type(error).__name__)
 """
-    found = "[Match(id='a', distance=0, similarity=1.0)] [] ['a']"
+    found = "[Match(id='a', distance=0, similarity=1.0, differs='', lost=0)] [] ['a']"
     assert alone(code, path).splitlines() == [
         found,
         # The owner may change it at any time.

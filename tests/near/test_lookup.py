@@ -1,6 +1,7 @@
 """Look-ups against a comparison of every text with every other."""
 
 from collections.abc import Sequence
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -12,11 +13,23 @@ from numpy.typing import NDArray
 import neardup as nd
 from neardup import _core
 from neardup.near import lookup
-from neardup.near.lookup import Candidates, CorpusDocument, Queries, look_up, look_up_one
+from neardup.near.lookup import (
+    Candidates,
+    CorpusDocument,
+    Queries,
+    differences,
+    look_up,
+    look_up_one,
+)
 from neardup.near.question import Question, check_question
+from neardup.text.differences import ASPECTS, aspect_names
+from neardup.text.differences import differences as differences_of
+from reference.differences import agreement
 
 WORDS = ["red", "green", "blue", "black", "white", "yellow", "a"]
-texts = st.lists(st.sampled_from(WORDS), min_size=2, max_size=7).map(" ".join)
+# The same features, and other numbers or symbols.
+VARIANTS = [*WORDS, "5", "-5", "C", "C++", "not"]
+texts = st.lists(st.sampled_from(VARIANTS), min_size=2, max_size=7).map(" ".join)
 RECIPE = nd.Recipe(bits=72)
 
 
@@ -64,8 +77,10 @@ def naive(asked: str, listed: Sequence[str], wanted: Question) -> list[tuple[int
         if code is None or other is None:
             continue
         distance, similarity = nd.distance(code, other), nd.similarity(asked, text, RECIPE)
+        share = agreement(asked, text, wanted.distinguish)
+        similarity = min(similarity, share)
         if wanted.radius is not None:
-            if distance <= wanted.radius:
+            if distance <= wanted.radius and share >= 0.85:
                 found.append((0.0, distance, key))
         elif wanted.similarity is not None and similarity >= wanted.similarity:
             found.append((-similarity, distance, key))
@@ -83,6 +98,8 @@ def naive(asked: str, listed: Sequence[str], wanted: Question) -> list[tuple[int
     most=st.none() | st.integers(1, 4),
     few=st.sampled_from([0, 1, lookup.MAX_UNBATCHED]),
     at_once=st.sampled_from([1, 3, lookup.BATCH_PAIRS]),
+    asked_first=st.sampled_from([1, lookup.FIRST_ASKED]),
+    distinguish=st.lists(st.sampled_from(ASPECTS), unique=True),
 )
 def test_look_ups_find_what_is_near(
     listed: list[str],
@@ -91,15 +108,22 @@ def test_look_ups_find_what_is_near(
     most: int | None,
     few: int,
     at_once: int,
+    asked_first: int,
+    distinguish: list[str],
 ) -> None:
-    with patch.object(lookup, "MAX_UNBATCHED", few), patch.object(lookup, "BATCH_PAIRS", at_once):
-        check(listed, asked, limit, most)
+    values: Any = {"MAX_UNBATCHED": few, "BATCH_PAIRS": at_once, "FIRST_ASKED": asked_first}
+    with patch.multiple(lookup, **values):
+        check(listed, asked, limit, most, distinguish)
 
 
 def check(
-    listed: list[str], asked: list[str], limit: tuple[float | None, int | None], most: int | None
+    listed: list[str],
+    asked: list[str],
+    limit: tuple[float | None, int | None],
+    most: int | None,
+    distinguish: Sequence[str] = (),
 ) -> None:
-    wanted = check_question(*limit, 1.0, bits=RECIPE.bits)
+    wanted = check_question(*limit, 1.0, bits=RECIPE.bits, distinguish=distinguish)
     corpus = Listed(listed)
     values, signal, sketches = RECIPE.pipeline.sketched(asked, None)
     asked = [text for text, there in zip(asked, signal, strict=True) if there]
@@ -115,9 +139,25 @@ def check(
             sketch = queries.sketches[row].tobytes()
             single = look_up_one(text, sketch, corpus, wanted, RECIPE, most)
             assert [(x.key, x.distance, x.similarity) for x in single] == expected
-            assert {x.id for x in single} <= {None, *(str(x.key) for x in single)}
+            assert {x.document.id for x in single if x.document} <= {str(x.key) for x in single}
         else:
             assert limit[1] is not None
+    differs, lost = differences(asked, corpus.documents, pairs.queries, pairs.keys)
+    for row, key, bits, words in zip(pairs.queries, pairs.keys, differs, lost, strict=True):
+        between = differences_of(listed[key], asked[row])
+        assert (aspect_names(int(bits)), words) == (",".join(between.aspects), len(between.lost))
+
+
+@pytest.mark.parametrize("by", [(0.85, None), (None, 3)], ids=str)
+@pytest.mark.parametrize("most", [1, 2, 70, None])
+def test_a_limit_hides_no_document_behind_those_that_differ(
+    by: tuple[float | None, int | None], most: int | None
+) -> None:
+    # All but one are twins of the first query; two of them have its number.
+    listed = ["at -5 degrees the water is open"] * 600 + ["at 5 degrees the water is open"]
+    listed.insert(300, "At 5 degrees, the water is open!")
+    listed.insert(20, "at 5 degrees the water is frozen and open")
+    check(listed, [listed[-1], "at 5 degrees the water is frozen"], by, most, ["numbers"])
 
 
 @pytest.mark.parametrize("few", [0, lookup.MAX_UNBATCHED])

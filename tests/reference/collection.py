@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import neardup as nd
+from neardup.text.differences import differences
+from reference.differences import agreement
 
-Found = tuple[str, int | None, float | None]
+Found = tuple[str, int | None, float | None, str, int]
 
 
 class Model:
@@ -18,7 +21,13 @@ class Model:
         self.documents: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def near(
-        self, text: str, similarity: float | None, radius: int | None, *, but: str | None = None
+        self,
+        text: str,
+        similarity: float | None,
+        radius: int | None,
+        distinguish: Sequence[str] = (),
+        *,
+        but: str | None = None,
     ) -> list[Found]:
         """Return all near documents, best first, as with recall 1."""
         found: list[tuple[float, int, int, Found]] = []
@@ -29,17 +38,19 @@ class Model:
             theirs = nd.fingerprint(other, self.recipe)
             if mine is None or theirs is None:
                 if text == other and any(map(str.isalnum, text)):
-                    found.append((-1.0, 0, age, (id_, None, 1.0)))
+                    found.append((-1.0, 0, age, (id_, None, 1.0, "", 0)))
                 continue
-            distance = nd.distance(mine, theirs)
+            distance, share = nd.distance(mine, theirs), agreement(other, text, distinguish)
+            between = differences(other, text)
+            told = ",".join(between.aspects), len(between.lost)
             if radius is not None:
-                if distance <= radius:
-                    found.append((0.0, distance, age, (id_, distance, None)))
+                if distance <= radius and share >= 0.85:
+                    found.append((0.0, distance, age, (id_, distance, None, *told)))
                 continue
             assert similarity is not None
-            cosine = nd.similarity(text, other, self.recipe)
+            cosine = min(nd.similarity(text, other, self.recipe), share)
             if cosine >= similarity:
-                found.append((-cosine, distance, age, (id_, distance, cosine)))
+                found.append((-cosine, distance, age, (id_, distance, cosine, *told)))
         return [row[-1] for row in sorted(found)]
 
     def add(self, documents: list[tuple[str, str, dict[str, Any]]]) -> list[tuple[Any, ...]]:
@@ -47,7 +58,7 @@ class Model:
         for id_, text, metadata in documents:
             status = "updated" if self.documents.pop(id_, None) else "added"
             self.documents[id_] = (text, metadata)
-            outcomes.append((id_, status, None, None, None))
+            outcomes.append((id_, status, *[None] * 5))
         return outcomes
 
     def add_new(
@@ -55,10 +66,11 @@ class Model:
         documents: list[tuple[str, str, dict[str, Any]]],
         similarity: float | None,
         radius: int | None,
+        distinguish: Sequence[str] = (),
     ) -> list[tuple[Any, ...]]:
         outcomes: list[tuple[Any, ...]] = []
         for document in documents:
-            found = self.near(document[1], similarity, radius, but=document[0])
+            found = self.near(document[1], similarity, radius, distinguish, but=document[0])
             if found:
                 outcomes.append((document[0], "duplicate", *found[0]))
             else:

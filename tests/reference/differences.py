@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import neardup as nd
 from neardup.text.differences import differences, negation_words
 
@@ -22,9 +24,13 @@ def share_in_order(left: str, right: str) -> float:
     return 2 * common_words(one, two) / (len(one) + len(two)) if one or two else 1.0
 
 
-def similarity(left: str, right: str, distinguish: tuple[str, ...]) -> float:
-    """Return the similarity of two texts under `distinguish`."""
+def agreement(left: str, right: str, distinguish: Sequence[str]) -> float:
+    """Return the largest similarity that `distinguish` allows two texts."""
     if set(differences(left, right).aspects) & (set(distinguish) - {"order"}):
         return 0.0
-    cosine = nd.similarity(left, right)
-    return min(cosine, share_in_order(left, right)) if "order" in distinguish else cosine
+    return share_in_order(left, right) if "order" in distinguish else 1.0
+
+
+def similarity(left: str, right: str, distinguish: Sequence[str]) -> float:
+    """Return the similarity of two texts under `distinguish`."""
+    return min(nd.similarity(left, right), agreement(left, right, distinguish))

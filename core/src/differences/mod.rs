@@ -238,6 +238,20 @@ pub fn differences(
     compare(pairs, text, stop, read, |left, right| left.differences(right))
 }
 
+/// Returns the same for one text and each of some others, on this thread: how many of its words each of them lacks.
+pub fn differences_one(text: &str, others: &[&str], negation: &Negation) -> Vec<(Aspects, u32)> {
+    let (mut own, mut buffer) = (None, String::new());
+    let mut compare = |other: &str| {
+        // Most matches of a look-up are exact copies.
+        if other == text {
+            return (Aspects::default(), 0);
+        }
+        let own = own.get_or_insert_with(|| Traits::of(text, negation, true, &mut String::new()));
+        Traits::of(other, negation, true, &mut buffer).differences(own)
+    };
+    others.iter().map(|other| compare(other)).collect()
+}
+
 /// Reads each text of some pairs once, then compares the pairs.
 pub(crate) fn compare<T: Send + Sync + Default, U: Send>(
     pairs: &[(u32, u32)],

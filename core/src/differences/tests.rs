@@ -60,8 +60,9 @@ fn known_symbols() {
 
 fn differ(left: &str, right: &str) -> (u8, u32) {
     let read = |text| Traits::of(text, &negation(), true, &mut String::new());
-    let (differs, lost) = read(left).differences(&read(right));
-    (differs.bits(), lost)
+    let found = read(left).differences(&read(right));
+    assert_eq!(differences_one(right, &[left, right], &negation()), [found, (Aspects::default(), 0)]);
+    (found.0.bits(), found.1)
 }
 
 #[test]

@@ -50,8 +50,17 @@ DUPLICATE_COLUMNS = {
     "distance": int,
     "similarity": float,
     "source": str,
+    "differs": str,
+    "lost": int,
 }
-MATCH_COLUMNS = {"query": str, "id": str, "distance": int, "similarity": float}
+MATCH_COLUMNS = {
+    "query": str,
+    "id": str,
+    "distance": int,
+    "similarity": float,
+    "differs": str,
+    "lost": int,
+}
 
 
 @dataclass(frozen=True)
@@ -272,8 +281,8 @@ def _is_position(id_: str, source: str) -> bool:
 
 
 def _duplicate_row(outcome: Outcome, source: str) -> dict[str, Any]:
-    values = (outcome.id, *outcome[2:], source)
-    return dict(zip(DUPLICATE_COLUMNS, values, strict=True))
+    row = {**outcome._asdict(), "source": source}
+    return {name: row[name] for name in DUPLICATE_COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -314,7 +323,9 @@ def check(
     """Find the stored documents near those of files.
 
     Writes a row for each match, the best first: query (the id of the document looked up), id,
-    distance, similarity. Nothing is added. Without -o the rows are printed.
+    distance, similarity, differs (what the similarity does not see: numbers, negation, symbols,
+    order), lost (number of words that only the document looked up has). Nothing is added. Without
+    -o the rows are printed.
 
     \b
     Examples:
@@ -370,7 +381,8 @@ def _match_printer(*, as_json: bool) -> Callable[[dict[str, Any]], object]:
         query, id_ = console.printable(row["query"]), console.printable(row["id"])
         distance = "-" if row["distance"] is None else row["distance"]
         similarity = "-" if row["similarity"] is None else f"{row['similarity']:.4f}"
-        print(f"{query}\t{id_}\t{distance}\t{similarity}")
+        lost = "-" if row["lost"] is None else row["lost"]
+        print(f"{query}\t{id_}\t{distance}\t{similarity}\t{row['differs'] or '-'}\t{lost}")
 
     return write
 

@@ -66,7 +66,7 @@ class Collection(Searchable):
     ...     added = seen.add([("a", "the cat sat on the mat"), ("b", "we all scream")])
     ...     found = seen.check("The cat sat on the mat!")
     >>> found
-    [Match(id='a', distance=0, similarity=1.0)]
+    [Match(id='a', distance=0, similarity=1.0, differs='', lost=0)]
     >>> folder.cleanup()
     """
 
@@ -216,6 +216,7 @@ class Collection(Searchable):
         similarity: float | None = None,
         radius: int | None = None,
         recall: float | None = None,
+        distinguish: str | Iterable[str] | None = None,
     ) -> list[Outcome]:
         """Store documents: all of them, or none if an error is raised. Return an `Outcome` for
         each.
@@ -226,18 +227,23 @@ class Collection(Searchable):
                           an error
         unless_duplicate  leave out documents near a stored one, or near an earlier one of the
                           batch; if the id is known, its old text stays
-        similarity, radius, recall   what counts as near, as in `check`
+        similarity, radius, recall, distinguish   what counts as near, as in `check`
 
-        When this returns, the documents are on disk.
+        The outcome of a duplicate says what differs, and how many of its words the stored document
+        lacks. When this returns, the documents are on disk.
         """
-        if not unless_duplicate and not similarity is radius is recall is None:
-            raise ValueError("similarity, radius and recall need unless_duplicate=True")
+        if not unless_duplicate and not (
+            similarity is radius is recall is None and not distinguish
+        ):
+            raise ValueError(
+                "similarity, radius, recall and distinguish need unless_duplicate=True"
+            )
         columns = parse_documents(documents)
-        question = (
-            self.check_limits(similarity, radius=radius, recall=recall)
-            if unless_duplicate
-            else None
-        )
+        question = None
+        if unless_duplicate:
+            question = self.check_limits(
+                similarity, radius=radius, recall=recall, distinguish=distinguish
+            )
         if not columns.ids:
             return []
         batch = PreparedBatch(columns, self.recipe, texts=self.stores_text)
@@ -331,6 +337,7 @@ class Collection(Searchable):
         radius: int | None = None,
         recall: float | None = None,
         n: int | None = None,
+        distinguish: str | Iterable[str] | None = None,
     ) -> list[Match[str]]: ...
     @overload
     def check(
@@ -341,6 +348,7 @@ class Collection(Searchable):
         radius: int | None = None,
         recall: float | None = None,
         n: int | None = None,
+        distinguish: str | Iterable[str] | None = None,
     ) -> pa.Table: ...
     def check(
         self,
@@ -350,6 +358,7 @@ class Collection(Searchable):
         radius: int | None = None,
         recall: float | None = None,
         n: int | None = None,
+        distinguish: str | Iterable[str] | None = None,
     ) -> list[Match[str]] | pa.Table:
         """Return the documents near a text, or near each of many, the best first.
 
@@ -359,18 +368,25 @@ class Collection(Searchable):
                     not verified
         recall      the share of documents at the threshold to find [default: 0.99]
         n           at most this many for each text
+        distinguish aspects in which a near document must not differ, as for `neardup.dedup`; the
+                    texts are then compared with a radius too
 
         One text gives a list of `Match`. Many give an Arrow table: query (the row of the text), id,
-        distance, similarity. A text with too few words for a fingerprint is near only to equal
-        texts, and a text without a letter or digit to none; such a match has no distance.
+        distance, similarity, differs, lost. A text with too few words for a fingerprint is near
+        only to equal texts, and a text without a letter or digit to none; such a match has no
+        distance.
         """
         limit = None if n is None else check_int("n", n, 1, MAX_COUNT)
-        question = self.check_limits(similarity, radius=radius, recall=recall)
+        question = self.check_limits(
+            similarity, radius=radius, recall=recall, distinguish=distinguish
+        )
         self._session.check_open()
+        stored = self.stores_text
         if isinstance(texts, str):
-            single = SingleCheck(texts, self.recipe, question, limit)
+            single = SingleCheck(texts, self.recipe, question, limit, texts=stored)
             return self._session.run_search(single.matches)
-        batch = BatchCheck(_check_texts(texts), self.recipe, question, limit)
+        many = _check_texts(texts)
+        batch = BatchCheck(many, self.recipe, question, limit, texts_stored=stored)
         return self._session.run_search(batch.matches)
 
     def check_limits(
@@ -379,19 +395,31 @@ class Collection(Searchable):
         *,
         radius: int | None = None,
         recall: float | None = None,
+        distinguish: str | Iterable[str] | None = None,
     ) -> Question:
-        """Return the limits as a `Question`; raise if a value is wrong, or if a similarity needs
-        texts and the collection stores none."""
+        """Return the limits as a `Question`; raise if a value is wrong, or if they need texts and
+        the collection stores none."""
         if radius is None and not self.stores_text:
             raise CollectionError(
                 f"{self.path}: stores no texts, so similarity cannot be computed; "
                 "give a radius in bits"
             )
         try:
-            return _question(similarity, radius, recall, self.recipe.bits)
+            question = _question(
+                similarity, radius, recall, cast(Any, distinguish), self.recipe.bits
+            )
         except TypeError:
-            # An unhashable argument cannot be cached; this call raises an error that names it.
-            return check_question(similarity, radius, recall, bits=self.recipe.bits)
+            # An unhashable argument cannot be cached: a list of aspects, or a wrong value, which
+            # this call names.
+            question = check_question(
+                similarity, radius, recall, bits=self.recipe.bits, distinguish=distinguish
+            )
+        if question.distinguish and not self.stores_text:
+            raise CollectionError(
+                f"{self.path}: stores no texts, so what differs between texts cannot be told; "
+                "leave distinguish out"
+            )
+        return question
 
     def search(
         self,
@@ -615,16 +643,20 @@ class Collection(Searchable):
 
 # Build the outcomes of a batch in which all documents are added, without a Python loop.
 AS_OUTCOME = partial(tuple.__new__, Outcome)
-ADDED = (repeat("added"), repeat(None), repeat(None), repeat(None))
+ADDED = (repeat("added"), *(repeat(None) for _ in Outcome._fields[2:]))
 
 
 # typed: True equals 1, but must be refused.
 @lru_cache(maxsize=64, typed=True)
 def _question(
-    similarity: float | None, radius: int | None, recall: float | None, bits: int
+    similarity: float | None,
+    radius: int | None,
+    recall: float | None,
+    distinguish: str | Iterable[str] | None,
+    bits: int,
 ) -> Question:
     """Return the checked question, cached because most calls have the same limits."""
-    return check_question(similarity, radius, recall, bits=bits)
+    return check_question(similarity, radius, recall, bits=bits, distinguish=distinguish)
 
 
 def _check_texts(texts: Any) -> list[str]:

@@ -21,16 +21,19 @@ from neardup.collection.sketches import new_index
 from neardup.collection.snapshot import Snapshot
 from neardup.collection.store import Store
 from neardup.near.lookup import (
+    BATCH_PAIRS,
     Candidates,
     CorpusDocument,
     Match,
     NearPairs,
     Queries,
+    differences,
     look_up,
     look_up_one,
 )
 from neardup.near.question import Question
 from neardup.near.ranking import RankedPairs, RankingRequest, rank
+from neardup.text.differences import ASPECTS, aspect_names, negation_words
 from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
@@ -49,6 +52,8 @@ class CollectionCorpus:
     def __init__(self, view: Snapshot, store: Store) -> None:
         self.view = view
         self.store = store
+        # Documents read last: a near document is read again to say what differs.
+        self._read: dict[int, CorpusDocument] = {}
 
     def within(
         self, values: NDArray[np.uint64], radius: int, recall: float, limit: int | None
@@ -66,21 +71,31 @@ class CollectionCorpus:
         return self.view.candidates_of_one(sketch, similarity, recall, limit)
 
     def documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
-        rows = self.store.by_keys(keys, with_text=True)
-        return {
-            key: CorpusDocument(unpack_text(row.text) or "", row.fingerprint or b"", row.id)
-            for key, row in rows.items()
-        }
+        missing = [key for key in keys if key not in self._read]
+        if len(self._read) + len(missing) > BATCH_PAIRS:
+            missing, self._read = [*keys], {}
+        if missing:
+            for key, row in self.store.by_keys(missing, with_text=True).items():
+                text = unpack_text(row.text) or ""
+                self._read[key] = CorpusDocument(text, row.fingerprint or b"", row.id)
+        return self._read
+
+
+# Key, document (None if it was not read), distance, similarity (None by radius).
+Hit = tuple[int, CorpusDocument | None, int, float | None]
 
 
 class SingleCheck:
-    """A check of one text."""
+    """A check of one text; `texts` says whether the collection stores texts."""
 
-    def __init__(self, text: str, recipe: Recipe, question: Question, limit: int | None) -> None:
+    def __init__(
+        self, text: str, recipe: Recipe, question: Question, limit: int | None, *, texts: bool
+    ) -> None:
         self.text = text
         self.recipe = recipe
         self.question = question
         self.limit = limit
+        self.texts = texts
         pipeline = recipe.pipeline
         prepared = None if question.similarity is None else pipeline.sketch(text)
         self.sketch = None if prepared is None else prepared[1]
@@ -88,35 +103,70 @@ class SingleCheck:
 
     def matches(self, view: Snapshot, store: Store) -> list[Match[str]]:
         """Return the documents near the text."""
-        limit = self.limit
+        limit, question, corpus = self.limit, self.question, CollectionCorpus(view, store)
         if self.sketch is not None:
-            corpus = CollectionCorpus(view, store)
-            found = look_up_one(self.text, self.sketch, corpus, self.question, self.recipe, limit)
-            ids = store.ids([x.key for x in found if x.id is None])
-            return [Match(x.id or ids[x.key], x.distance, x.similarity) for x in found]
-        if self.code is None or self.question.radius is None:
+            found = look_up_one(self.text, self.sketch, corpus, question, self.recipe, limit)
+            return self._tell(found, corpus)
+        if self.code is None or question.radius is None:
             return _equal_texts(store, self.text, limit)
-        pairs = view.within_one(self.code, self.question.radius, self.question.recall, limit)
-        ids = store.ids([key for _, key in pairs])
-        return [Match(ids[key], distance, None) for distance, key in pairs]
+        if question.distinguish:
+            pairs = _scored_keys(self._distinguished(self.code, corpus))
+        else:
+            within = view.within_one(self.code, question.radius, question.recall, limit)
+            pairs = [(key, distance, None) for distance, key in within]
+        if self.texts:
+            return self._tell([(key, None, distance, None) for key, distance, _ in pairs], corpus)
+        ids = store.ids([key for key, _, _ in pairs])
+        return [Match(ids[key], distance) for key, distance, _ in pairs]
+
+    def _distinguished(self, code: bytes, corpus: CollectionCorpus) -> NearPairs:
+        import numpy as np
+
+        values = np.frombuffer(code, dtype="<u8").astype(np.uint64, copy=False)[None, :]
+        queries = Queries([self.text], values, np.zeros((1, 0), dtype=np.uint8))
+        return look_up(queries, corpus, self.question, self.recipe, self.limit)
+
+    def _tell(self, found: Sequence[Hit], corpus: CollectionCorpus) -> list[Match[str]]:
+        """Return the matches with what differs."""
+        matches: list[Match[str]] = []
+        for start in range(0, len(found), BATCH_PAIRS):
+            part = found[start : start + BATCH_PAIRS]
+            read = corpus.documents([key for key, document, _, _ in part if document is None])
+            documents = [document or read[key] for key, document, _, _ in part]
+            texts = [document.text for document in documents]
+            told = zip(*negation_words().differences_one(self.text, texts), strict=True)
+            matches += [
+                Match(document.id, distance, similarity, aspect_names(differs), lost)
+                for (_, _, distance, similarity), document, (differs, lost) in zip(
+                    part, documents, told, strict=True
+                )
+            ]
+        return matches
 
 
 class BatchCheck:
-    """A check of many texts."""
+    """A check of many texts; `texts_stored` says whether the collection stores texts."""
 
     def __init__(
-        self, texts: list[str], recipe: Recipe, question: Question, limit: int | None
+        self,
+        texts: list[str],
+        recipe: Recipe,
+        question: Question,
+        limit: int | None,
+        *,
+        texts_stored: bool,
     ) -> None:
         self.texts = texts
         self.recipe = recipe
         self.question = question
         self.limit = limit
+        self.texts_stored = texts_stored
         self.prepared: PreparedTexts = prepare(
             texts, recipe, sketches=question.similarity is not None
         )
 
     def matches(self, view: Snapshot, store: Store) -> pa.Table:
-        """Return the documents near each text: query, id, distance, similarity."""
+        """Return the documents near each text: query, id, distance, similarity, differs, lost."""
         import numpy as np
         import pyarrow as pa
 
@@ -125,16 +175,18 @@ class BatchCheck:
         prepared, texts, limit = self.prepared, self.texts, self.limit
         with_signal = np.flatnonzero(prepared.signal)
         queries = Queries([texts[at] for at in with_signal.tolist()], *prepared.of(with_signal))
-        found = look_up(queries, CollectionCorpus(view, store), self.question, self.recipe, limit)
+        corpus = CollectionCorpus(view, store)
+        found = look_up(queries, corpus, self.question, self.recipe, limit)
         names = store.ids(np.unique(found.keys).tolist())
         ids = [names[key] for key in found.keys.tolist()]
-        rows, distances, similarities = (
-            with_signal[found.queries],
-            found.distances,
-            found.similarities,
-        )
+        unknown = np.full(len(ids), -1)
+        differs, lost = unknown, unknown
+        if self.texts_stored:
+            differs, lost = differences(queries.texts, corpus.documents, found.queries, found.keys)
+        similarities = found.similarities
         if similarities is None:
             similarities = np.full(len(ids), np.nan)
+        columns = [with_signal[found.queries], found.distances, similarities, differs, lost]
         equals = [
             (at, match.id)
             for at in np.flatnonzero(~prepared.signal).tolist()
@@ -142,18 +194,22 @@ class BatchCheck:
         ]
         if equals:
             ids += [id_ for _, id_ in equals]
-            rows = np.concatenate((rows, [at for at, _ in equals]))
-            distances = np.concatenate((distances, np.full(len(equals), -1)))
-            similarities = np.concatenate((similarities, np.ones(len(equals))))
-            order = np.argsort(rows, kind="stable")
+            more = [np.array([at for at, _ in equals])]
+            more += [np.full(len(equals), value) for value in (-1, 1.0, 0, 0)]
+            columns = [np.concatenate(parts) for parts in zip(columns, more, strict=True)]
+            order = np.argsort(columns[0], kind="stable")
             ids = [ids[at] for at in order.tolist()]
-            rows, distances, similarities = rows[order], distances[order], similarities[order]
+            columns = [column[order] for column in columns]
+        rows, distances, similarities, differs, lost = columns
+        aspects = pa.array([aspect_names(bits) for bits in range(1 << len(ASPECTS))])
         return pa.table(
             {
                 "query": number_array(rows.astype(np.int64)),
                 "id": pa.array(ids, pa.string()),
                 "distance": number_array(distances.astype(np.int64), distances < 0),
                 "similarity": number_array(similarities, np.isnan(similarities)),
+                "differs": aspects.take(number_array(differs.astype(np.int64), differs < 0)),
+                "lost": number_array(lost.astype(np.int64), lost < 0),
             }
         )
 
@@ -162,7 +218,7 @@ def _equal_texts(store: Store, text: str, limit: int | None) -> list[Match[str]]
     """Return the documents equal to a text without a signal, which is near no others."""
     digest = text_digest(text, check_unicode(text, "the text").encode())
     rows = [] if digest is None else store.by_digest(digest, limit)
-    return [Match(row.id, None, 1.0) for row in rows]
+    return [Match(row.id, None, 1.0, "", 0) for row in rows]
 
 
 class RankedSearch:
@@ -256,6 +312,8 @@ BestMatch = tuple[tuple[float, float, int], str, int | None, float | None]
 ScoredKey = tuple[int, int, float | None]
 # Matches looked up at first. One would do, if no document of the batch replaced it.
 FIRST_MATCHES = 2
+# Of equally near documents the first stored one wins: positions in a batch rank after all keys.
+FIRST_POSITION = 1 << 62
 
 
 def decide_outcomes(
@@ -271,7 +329,7 @@ def decide_outcomes(
     far, except the one that it would replace.
     """
     judge = _OutcomeJudge(batch, view, store, known, question)
-    return [judge.outcome(at) for at in range(len(batch))]
+    return judge.tell([judge.outcome(at) for at in range(len(batch))])
 
 
 class AcceptedDocuments:
@@ -341,6 +399,7 @@ class _OutcomeJudge:
     replaced  keys of stored documents that this batch has updated so far
     digests   positions of accepted documents without a signal, by digest
     pairs     the first matches of each document among the stored ones, by position
+    best      the key of the best match of each duplicate with a signal, by position
     """
 
     def __init__(
@@ -360,6 +419,7 @@ class _OutcomeJudge:
         self.question = question
         self.replaced: set[int] = set()
         self.digests: dict[bytes, int] = {}
+        self.best: dict[int, int] = {}
         self.accepted = AcceptedDocuments(batch, question)
         rows = np.flatnonzero(batch.prepared.signal)
         found = look_up(self._queries(rows), self.stored, question, batch.recipe, FIRST_MATCHES)
@@ -377,12 +437,36 @@ class _OutcomeJudge:
         matches = [self._best_stored(at, old), self._best_accepted(at)]
         best = min((match for match in matches if match is not None), default=None)
         if best is not None:
+            if best[2] is None:
+                return Outcome(id_, "duplicate", *best[1:], "", 0)
+            self.best[at] = best[0][2]
             return Outcome(id_, "duplicate", *best[1:])
         self._accept(at)
         if old is None:
             return Outcome(id_, "added")
         self.replaced.add(old.key)
         return Outcome(id_, "updated")
+
+    def tell(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """Return the outcomes with what differs between duplicates and their best matches."""
+        import numpy as np
+
+        if not self.batch.texts or not self.best:
+            return outcomes
+        texts, rows = self.batch.documents.texts, [*self.best]
+        keys = np.array([*self.best.values()])
+        told = differences(texts, self._documents, np.array(rows), keys)
+        for at, differs, lost in zip(rows, *(column.tolist() for column in told), strict=True):
+            outcomes[at] = outcomes[at]._replace(differs=aspect_names(differs), lost=lost)
+        return outcomes
+
+    def _documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
+        stored = [key for key in keys if key < FIRST_POSITION]
+        accepted = self.accepted.documents(
+            [x - FIRST_POSITION for x in keys if x >= FIRST_POSITION]
+        )
+        found = {FIRST_POSITION + at: document for at, document in accepted.items()}
+        return {**self.stored.documents(stored), **found}
 
     def _accept(self, at: int) -> None:
         digest = self.batch.digests.get(at)
@@ -418,12 +502,14 @@ class _OutcomeJudge:
         import numpy as np
 
         ids = self.batch.documents.ids
-        # Of equally near documents the first stored one wins: rank positions after all keys.
-        key_offset = 1 << 62
         if self.batch.codes[at] is None:
             digest = self.batch.digests.get(at)
             first = None if digest is None else self.digests.get(digest)
-            return None if first is None else ((-1.0, 0, key_offset + first), ids[first], None, 1.0)
+            return (
+                None
+                if first is None
+                else ((-1.0, 0, FIRST_POSITION + first), ids[first], None, 1.0)
+            )
         recipe = self.batch.recipe
         if self.question.similarity is not None:
             text, sketch = (
@@ -431,12 +517,12 @@ class _OutcomeJudge:
                 self.batch.prepared.sketches[at].tobytes(),
             )
             for found in look_up_one(text, sketch, self.accepted, self.question, recipe, 1):
-                closeness = (-found.similarity, found.distance, key_offset + found.key)
+                closeness = (-found.similarity, found.distance, FIRST_POSITION + found.key)
                 return closeness, ids[found.key], found.distance, found.similarity
             return None
         queries = self._queries(np.array([at]))
         for row, distance, _ in _scored_keys(
             look_up(queries, self.accepted, self.question, recipe, 1)
         ):
-            return (0.0, distance, key_offset + row), ids[row], distance, None
+            return (0.0, distance, FIRST_POSITION + row), ids[row], distance, None
         return None

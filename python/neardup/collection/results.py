@@ -13,6 +13,8 @@ class Outcome(NamedTuple):
             because a near document is stored
     dup_of  of a duplicate: the id of the nearest stored document, with its distance and similarity
             as in `Match`
+    differs, lost   of a duplicate: what differs from that document, as in `Match`; None if the
+            collection stores no texts
     """
 
     id: str
@@ -20,6 +22,8 @@ class Outcome(NamedTuple):
     dup_of: str | None = None
     distance: int | None = None
     similarity: float | None = None
+    differs: str | None = None
+    lost: int | None = None
 
 
 class Stored(NamedTuple):

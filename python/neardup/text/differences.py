@@ -99,6 +99,7 @@ def _only(tokens: list[str], others: list[str]) -> tuple[str, ...]:
     return tuple(only)
 
 
+@functools.cache
 def aspect_names(bits: int) -> str:
     """Return the aspects of the core's bits, joined by commas."""
     return ",".join(aspect for at, aspect in enumerate(ASPECTS) if bits >> at & 1)
