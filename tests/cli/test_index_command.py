@@ -143,9 +143,10 @@ def test_check(run: Run, seen: Path, new: Path, tmp_path: Path) -> None:
     assert ran.code == 0
     assert json.loads(ran.out) == {"documents": 2, "near": 1, "matches": 1, "unreadable": 0}
     row = {"query": "cat 2", "id": "cat", "distance": 0, "similarity": 1.0}
+    row |= {"differs": "", "lost": 0}
     assert json.loads(out.read_text("utf-8")) == row
     printed = run("index", "check", seen, new, "--radius", "3", "-n", "1")
-    assert printed.out == "cat 2\tcat\t0\t-\n"
+    assert printed.out == "cat 2\tcat\t0\t-\t-\t0\n"
     assert "documents 2, near one in the collection 1, matches 1" in printed.err
     as_json = run("index", "check", seen, new, "--json", "--quiet")
     assert (json.loads(as_json.out), as_json.err) == (row, "")

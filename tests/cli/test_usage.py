@@ -26,7 +26,7 @@ Run = Callable[..., Any]
 
 # ---- options ----
 
-NEAR = "--similarity --radius --recall"
+NEAR = "--similarity --radius --recall --distinguish"
 RECIPE = "--recipe --bits"
 READING = (
     "--text-column --id-column --lines --format --encoding --delimiter --quoting --no-header "
@@ -34,7 +34,7 @@ READING = (
 )
 PASSAGES = "--template --min-words --min-chars --bridge"
 JOB = (
-    f"{NEAR} --distinguish {RECIPE} {READING} --as --no-mask --within --engine --master --threads "
+    f"{NEAR} {RECIPE} {READING} --as --no-mask --within --engine --master --threads "
     "--work-dir --resume -o --out --report --lang --quarantine --no-guard --strict --config --json "
     "-q --quiet"
 )

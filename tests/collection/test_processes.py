@@ -285,7 +285,7 @@ def check_as_somebody_else(path: Path) -> None:
     code = """
 with nd.Collection.open(path) as collection:
     collection.add([("a", CAT)])
-    collection.check([CAT])
+    collection.check([CAT + "!"])
     collection.verify()
 
 def read():

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -28,10 +29,10 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     found = Gate()
     made = clustering._cluster_collection
 
-    def waiting(service: Service, similarity: float) -> clustering.Clustering:
+    def waiting(service: Service, *question: Any) -> clustering.Clustering:
         found.reached.set()
         found.wait(60)
-        return made(service, similarity)
+        return made(service, *question)
 
     monkeypatch.setattr(clustering, "_cluster_collection", waiting)
     return found
@@ -92,13 +93,13 @@ def test_what_is_given_up_does_not_hold_up_checks(serve: Callable[..., str], gat
 def test_clusters_of_the_current_documents_are_cached(tmp_path: Path) -> None:
     with demo_collection(tmp_path) as collection:
         service = Service(collection)
-        for at in range(clustering.CACHED_SIMILARITIES + 2):
-            clustering.compute_clustering(service, 0.5 + at / 100)
-        assert len(service.clustering_cache) == clustering.CACHED_SIMILARITIES
-        assert clustering.cached_clustering(service, 0.5) is None
-        assert clustering.cached_clustering(service, 0.52) is not None
+        for at in range(clustering.CACHED_CLUSTERINGS + 2):
+            clustering.compute_clustering(service, (0.5 + at / 100, ()))
+        assert len(service.clustering_cache) == clustering.CACHED_CLUSTERINGS
+        assert clustering.cached_clustering(service, (0.5, ())) is None
+        assert clustering.cached_clustering(service, (0.52, ())) is not None
         collection.add([("new", "a document of its own")])
-        assert clustering.cached_clustering(service, 0.52) is None
-        found = clustering.compute_clustering(service, 0.52)
+        assert clustering.cached_clustering(service, (0.52, ())) is None
+        found = clustering.compute_clustering(service, (0.52, ()))
         assert [*service.clustering_cache.values()] == [found]
         service.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
@@ -46,6 +46,24 @@ def lines(text: str) -> None:
     """Print text of our own to standard error, unchanged."""
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr)
+
+
+def note_differing(
+    counts: Mapping[str, int], of_what: str, effect: str, distinguish: Sequence[str]
+) -> None:
+    """Print how many near-duplicates differ in each aspect, and what --distinguish does to them.
+
+    counts       near-duplicates by aspect
+    distinguish  aspects of the question, which need no note
+    """
+    from neardup.text.differences import ASPECTS, check_distinguish
+
+    known = check_distinguish(distinguish)
+    told = [name for name in ASPECTS if counts.get(name) and name not in known]
+    if told:
+        shown = ", ".join(f"{counts[name]:,} in {name}" for name in told)
+        names = ",".join((*known, *told))
+        error(f"note: {of_what} differ: {shown}; --distinguish {names} {effect}")
 
 
 def failed(problem: Exception) -> None:

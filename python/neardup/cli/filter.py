@@ -91,7 +91,7 @@ def filter_stream(
     \b
     Examples:
       crawler | neardup filter --in seen.neardup | consumer
-      tail -f log.txt | neardup filter --lines --similarity 0.7
+      tail -f log.txt | neardup filter --lines --distinguish numbers
       neardup filter documents.jsonl --seen dropped.jsonl > fresh.jsonl
       httpx -l hosts.txt -json -irr | neardup filter --as http
     """
@@ -180,6 +180,12 @@ def filter_stream(
         console.error(
             f"read {counts.read:,}, passed on {counts.written:,}, seen before "
             f"{counts.dropped:,}, unreadable {counts.unreadable:,}{repeated}"
+        )
+        console.note_differing(
+            counts.differing,
+            f"of {counts.dropped:,} seen before, some",
+            "passes them on",
+            near.distinguish,
         )
     return UNREADABLE if counts.unreadable else DONE
 

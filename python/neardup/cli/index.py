@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -194,7 +195,7 @@ def add(
     quiet = output.quiet
     if not own.unless_duplicate:
         for name, value in {**vars(near), "duplicates": own.duplicates}.items():
-            if value is not None:
+            if value not in (None, ()):
                 raise click.BadParameter("needs --unless-duplicate", param_hint=f"--{name}")
     check_stdout(output.as_json, duplicates=own.duplicates)
     reading = reading_options.reading(others=not own.no_metadata)
@@ -205,6 +206,7 @@ def add(
     started = time.perf_counter()
     problems = console.problems_of(reading)
     counts = {"added": 0, "updated": 0, "duplicate": 0}
+    differing: Counter[str] = Counter()
     replaced: list[str] = []
     with ExitStack() as stack:
         collection = stack.enter_context(open_collection(path))
@@ -225,6 +227,7 @@ def add(
                     counts[outcome.status] += 1
                     if outcome.status == "updated" and _is_position(outcome.id, batch.source):
                         replaced.append(outcome.id)
+                    differing.update(filter(None, (outcome.differs or "").split(",")))
                     if write is not None and outcome.status == "duplicate":
                         write(_duplicate_row(outcome, batch.source))
                 progress.advance(len(outcomes))
@@ -249,6 +252,12 @@ def add(
             f"added {summary['added']:,}, updated {summary['updated']:,}, "
             f"duplicates {summary['duplicates']:,}, unreadable {problems.count:,}, "
             f"documents now {total:,}"
+        )
+        console.note_differing(
+            differing,
+            f"of {summary['duplicates']:,} duplicates, some",
+            "stores them",
+            near.distinguish,
         )
         if replaced:
             console.error(
@@ -341,6 +350,7 @@ def check(
     files = expand_inputs(inputs, reading, notes)
     problems = console.problems_of(reading)
     counts = {"documents": 0, "near": 0, "matches": 0}
+    differing: Counter[str] = Counter()
     with ExitStack() as stack:
         collection = stack.enter_context(open_collection(path, read_only=True))
         note_texts(collection.recipe, reading, quiet=quiet)
@@ -355,6 +365,7 @@ def check(
             matches = collection.check(batch.texts, n=own.n, **vars(near))
             for row in matches.to_pylist():
                 write({**row, "query": batch.ids[row["query"]]})
+                differing.update(filter(None, (row["differs"] or "").split(",")))
             counts["documents"] += len(batch.ids)
             counts["near"] += len(set(matches.column("query").to_pylist()))
             counts["matches"] += matches.num_rows
@@ -369,6 +380,12 @@ def check(
         console.error(
             f"documents {counts['documents']:,}, near one in the collection {counts['near']:,}, "
             f"matches {counts['matches']:,}, unreadable {problems.count:,}"
+        )
+        console.note_differing(
+            differing,
+            f"of {counts['matches']:,} matches, some",
+            "leaves them out",
+            near.distinguish,
         )
     return UNREADABLE if problems.count else DONE
 

@@ -211,7 +211,6 @@ def _run(
         strict=output.strict,
         guard=not output.no_guard,
         **vars(shared.near),
-        **vars(shared.distinguish),
         **vars(shared.engine),
         **own,
     )

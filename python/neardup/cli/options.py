@@ -89,12 +89,6 @@ class NearOptions:
         help="Share of pairs at the threshold to find; lower is faster. [default: 0.99; 1 with "
         "--radius]",
     )
-
-
-@dataclass(frozen=True)
-class DistinguishOptions:
-    SECTION = NEAR
-
     distinguish: tuple[str, ...] = option(
         "--distinguish",
         default=(),
@@ -407,7 +401,6 @@ class JobOptions:
     """Options of all jobs on whole files."""
 
     near: NearOptions = field(default_factory=NearOptions)
-    distinguish: DistinguishOptions = field(default_factory=DistinguishOptions)
     recipe: RecipeOptions = field(default_factory=RecipeOptions)
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     captures: CaptureOptions = field(default_factory=CaptureOptions)

@@ -13,9 +13,10 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +35,7 @@ from neardup.files.reading.streams import (
     report_nul,
 )
 from neardup.jobs.options import UnreadableError
+from neardup.text.differences import check_distinguish
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
@@ -67,13 +69,15 @@ class Record(NamedTuple):
 
 
 class Dropped(NamedTuple):
-    """A dropped record, and the earlier document it is near to."""
+    """A dropped record, the earlier document it is near to, and what differs, as in `Match`."""
 
     id: str
     line: int
     dup_of: str
     distance: int | None
     similarity: float | None
+    differs: str | None = None
+    lost: int | None = None
 
 
 class CutError(Exception):
@@ -90,6 +94,7 @@ class Filtered:
 
     repeated  records written again after a run that was killed
     is_cut    whether one more record was written in part
+    differing dropped records by the aspects in which they differ from the earlier document
     """
 
     read: int = 0
@@ -98,6 +103,7 @@ class Filtered:
     unreadable: int = 0
     repeated: int = 0
     is_cut: bool = False
+    differing: Counter[str] = field(default_factory=Counter)
 
 
 class EncodedError(DamagedError):
@@ -258,7 +264,7 @@ class Filter:
     put         write all bytes, or raise: `CutError` if only a part of them was written
     collection  where to store records for later runs; None: in a temporary folder
     recipe      how texts are compared; an existing collection has its own
-    similarity, radius, recall   what counts as near, as for `Collection.check`
+    similarity, radius, recall, distinguish   what counts as near, as for `Collection.check`
     reading     the columns of JSON lines, or that each line is a text; with `viewing` each line is
                 a result of httpx, and the views of its response are compared
     name        of the input
@@ -282,6 +288,7 @@ class Filter:
         similarity: float | None = None,
         radius: int | None = None,
         recall: float | None = None,
+        distinguish: str | Iterable[str] | None = None,
         reading: Reading | None = None,
         name: str = "-",
         on_problem: Report | None = None,
@@ -297,7 +304,7 @@ class Filter:
         self._reading = reading or Reading()
         self._on_problem, self._on_dropped = on_problem, on_dropped
         self._limits: dict[str, Any] = {"similarity": similarity, "radius": radius}
-        self._limits["recall"] = recall
+        self._limits |= {"recall": recall, "distinguish": check_distinguish(distinguish)}
         # Records without an id are named after their line and this run.
         self._run = ""
         with ExitStack() as stack:
@@ -414,10 +421,12 @@ class Filter:
 
     def _drop(self, record: Record, outcome: Outcome) -> None:
         self.counts.dropped += 1
+        self.counts.differing.update(filter(None, (outcome.differs or "").split(",")))
         if self._on_dropped is not None:
             name = record.id or f"{name_of(self._name)}:{record.line.number}"
-            rest = str(outcome.dup_of), outcome.distance, outcome.similarity
-            self._on_dropped(Dropped(name, record.line.number, *rest))
+            rest = outcome._asdict()
+            told = (rest[field] for field in Dropped._fields[2:])
+            self._on_dropped(Dropped(name, record.line.number, *told))
 
     @contextmanager
     def _rollback(self, ids: Sequence[str]) -> Iterator[list[str]]:

@@ -17,7 +17,7 @@ from neardup.service.errors import DocumentNotFoundError, HTTPProblem, TooManyDo
 from neardup.service.state import Service
 from neardup.text.comparison import DEFAULT_SIMILARITY, Comparison, own_tokens
 from neardup.text.comparison import compare as compare_by_recipe
-from neardup.text.differences import Differences
+from neardup.text.differences import Aspect, Differences, check_distinguish
 from neardup.text.explain import explain as explain_by_recipe
 from neardup.text.fingerprint import fingerprint
 from neardup.text.recipe import Recipe
@@ -27,8 +27,10 @@ MAX_EXPLAINED_CHARACTERS = 100_000
 MAX_EXPLAINED_FEATURES = 20_000
 # Sides of a comparison, as the API calls them.
 SIDES: dict[str | None, Literal["a", "b"] | None] = {"left": "a", "right": "b", None: None}
-# Similarities for which the clusters are cached.
-CACHED_SIMILARITIES = 8
+# Questions for which the clusters are cached.
+CACHED_CLUSTERINGS = 8
+# The similarity of clusters, and the aspects in which their documents do not differ.
+ClusterQuestion = tuple[float, tuple[Aspect, ...]]
 
 
 class TextComparison(NamedTuple):
@@ -58,15 +60,13 @@ def check(
     radius: int | None = None,
     recall: float | None = None,
     n: int | None = 100,
+    distinguish: str | None = None,
 ) -> models.CheckedModel:
     """Return the documents near a text, the most similar first."""
-    matches = service.collection.check(text, similarity, radius=radius, recall=recall, n=n)
-    return models.CheckedModel(
-        matches=[
-            models.MatchModel(id=x.id, distance=x.distance, similarity=x.similarity)
-            for x in matches
-        ]
+    matches = service.collection.check(
+        text, similarity, radius=radius, recall=recall, n=n, distinguish=distinguish
     )
+    return models.CheckedModel(matches=[models.MatchModel(*match) for match in matches])
 
 
 def check_many(
@@ -77,15 +77,19 @@ def check_many(
     radius: int | None = None,
     recall: float | None = None,
     n: int | None = 100,
+    distinguish: str | None = None,
 ) -> list[models.CheckedModel]:
     """Return the documents near each of many texts, in their order."""
-    table = service.collection.check(texts, similarity, radius=radius, recall=recall, n=n)
+    table = service.collection.check(
+        texts, similarity, radius=radius, recall=recall, n=n, distinguish=distinguish
+    )
     matches: list[list[models.MatchModel]] = [[] for _ in texts]
     # Through NumPy: Arrow's `to_pylist` would take a seventh of the time of a request.
-    queries, ids = (table[name].to_numpy().tolist() for name in ("query", "id"))
-    distances, cosines = _numbers(table["distance"], int), _numbers(table["similarity"], float)
-    for query, id_, distance, cosine in zip(queries, ids, distances, cosines, strict=True):
-        matches[query].append(models.MatchModel(id=id_, distance=distance, similarity=cosine))
+    queries, ids, differs = (table[name].to_numpy().tolist() for name in ("query", "id", "differs"))
+    numbers = {"distance": int, "similarity": float, "lost": int}
+    distances, cosines, lost = (_numbers(table[name], kind) for name, kind in numbers.items())
+    for query, *match in zip(queries, ids, distances, cosines, differs, lost, strict=True):
+        matches[query].append(models.MatchModel(*match))
     return [models.CheckedModel(matches=each) for each in matches]
 
 
@@ -251,6 +255,7 @@ async def clusters(
     service: Service,
     *,
     similarity: float = DEFAULT_SIMILARITY,
+    distinguish: str | None = None,
     limit: int = 20,
     members: int = 20,
 ) -> models.ClustersModel:
@@ -258,33 +263,36 @@ async def clusters(
 
     One thread computes them, so that they do not delay other requests.
     """
-    clustering = await service.run(cached_clustering, service, similarity)
+    question = (similarity, check_distinguish(distinguish))
+    clustering = await service.run(cached_clustering, service, question)
     if clustering is None:
-        clustering = await service.clustering_pool.run(compute_clustering, service, similarity)
+        clustering = await service.clustering_pool.run(compute_clustering, service, question)
     return await service.run(_largest, clustering, similarity, limit, members)
 
 
-def cached_clustering(service: Service, similarity: float) -> Clustering | None:
+def cached_clustering(service: Service, question: ClusterQuestion) -> Clustering | None:
     """Return the clusters of the current documents, if they are cached."""
-    return service.clustering_cache.get((service.collection.moment, similarity))
+    return service.clustering_cache.get((service.collection.moment, question))
 
 
-def compute_clustering(service: Service, similarity: float) -> Clustering:
+def compute_clustering(service: Service, question: ClusterQuestion) -> Clustering:
     """Return the clusters of the current documents; runs in the thread of `clustering_pool`."""
-    cache, key = service.clustering_cache, (service.collection.moment, similarity)
+    cache, key = service.clustering_cache, (service.collection.moment, question)
     clustering = cache.get(key)
     if clustering is None:
-        clustering = _cluster_collection(service, similarity)
+        clustering = _cluster_collection(service, *question)
         # Clusters of an older state of the collection are never requested again.
         for old in [other for other in cache if other[0] != key[0]]:
             del cache[old]
-        while len(cache) >= CACHED_SIMILARITIES:
+        while len(cache) >= CACHED_CLUSTERINGS:
             del cache[next(iter(cache))]
         cache[key] = clustering
     return clustering
 
 
-def _cluster_collection(service: Service, similarity: float) -> Clustering:
+def _cluster_collection(
+    service: Service, similarity: float, distinguish: tuple[Aspect, ...]
+) -> Clustering:
     collection, limit = service.collection, service.settings.max_clustered
     if not collection.stores_text:
         raise CollectionError(f"{collection.path}: stores no texts, so clusters cannot be verified")
@@ -299,7 +307,8 @@ def _cluster_collection(service: Service, similarity: float) -> Clustering:
     for one in collection.documents():
         ids.append(one.id)
         texts.append(one.text or "")
-    labels = dedup(texts, similarity, recipe=collection.recipe, threads=1).clusters.tolist()
+    found = dedup(texts, similarity, recipe=collection.recipe, threads=1, distinguish=distinguish)
+    labels = found.clusters.tolist()
     groups: dict[int, list[str]] = {}
     for at, label in enumerate(labels):
         groups.setdefault(label, []).append(ids[at])

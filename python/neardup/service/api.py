@@ -21,13 +21,15 @@ from neardup.service.state import Service
 EXAMPLE_TEXT = (
     "Wash the lentils, fry the onions, and let both simmer with the stock for half an hour."
 )
-EXAMPLE_MATCH = {"id": "soup", "distance": 0, "similarity": 1.0}
+EXAMPLE_MATCH = {"id": "soup", "distance": 0, "similarity": 1.0, "differs": "", "lost": 0}
 EXAMPLE_OUTCOME = {
     "id": "soup",
     "status": "added",
     "dup_of": None,
     "distance": None,
     "similarity": None,
+    "differs": None,
+    "lost": None,
 }
 EXAMPLE_DOCUMENT = {
     "id": "soup",

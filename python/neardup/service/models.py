@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from neardup.text.differences import ASPECTS
+
 MAX_ID = 1024
 
 Fraction = Annotated[float, Meta(gt=0, le=1)]
@@ -26,6 +28,13 @@ Radius = Annotated[
 Recall = Annotated[
     Fraction | None,
     Meta(description="Share of documents at the threshold to find [default: 0.99]."),
+]
+Distinguish = Annotated[
+    Annotated[str, Meta(pattern=f"^({'|'.join(ASPECTS)})(,({'|'.join(ASPECTS)}))*$")] | None,
+    Meta(
+        description="Aspects in which near documents must not differ, whatever their similarity, "
+        f"joined by commas: {', '.join(ASPECTS)}."
+    ),
 ]
 Count = Annotated[int, Meta(ge=1, le=1000)]
 
@@ -84,6 +93,7 @@ class NearQuery(RequestModel, frozen=True):
     similarity: Similarity = None
     radius: Radius = None
     recall: Recall = None
+    distinguish: Distinguish = None
 
 
 class CheckQuery(NearQuery, frozen=True):
@@ -138,6 +148,7 @@ class ClusterQuery(RequestModel, frozen=True):
         Annotated[float, Meta(ge=0.3, le=1)],
         Meta(description="Minimum cosine similarity of linked documents."),
     ] = 0.85
+    distinguish: Distinguish = None
     limit: Annotated[int, Meta(ge=1, le=1000, description="Maximum number of clusters.")] = 20
     members: Annotated[
         int, Meta(ge=1, le=1000, description="Maximum number of ids listed per cluster.")
@@ -149,11 +160,18 @@ class ClusterQuery(RequestModel, frozen=True):
 
 class MatchModel(ResponseModel, frozen=True):
     """A near document. `distance` is null for equal texts without signal, `similarity` for a query
-    by radius."""
+    by radius.
+
+    `differs` has what the similarity does not see: numbers, negation, symbols, order, joined by
+    commas. `lost` is the number of words of the text that the document lacks. Both are null if the
+    collection stores no texts.
+    """
 
     id: str
     distance: int | None
     similarity: float | None
+    differs: str | None = None
+    lost: int | None = None
 
 
 class CheckedModel(ResponseModel, frozen=True):
@@ -170,13 +188,16 @@ class CheckedLineModel(ResponseModel, frozen=True):
 
 
 class AddedModel(ResponseModel, frozen=True):
-    """The outcome for a document: a "duplicate" was not stored, as `dup_of` is near it."""
+    """The outcome for a document: a "duplicate" was not stored, as `dup_of` is near it; `differs`
+    and `lost` are as in a match."""
 
     id: str
     status: Literal["added", "updated", "duplicate"]
     dup_of: str | None = None
     distance: int | None = None
     similarity: float | None = None
+    differs: str | None = None
+    lost: int | None = None
 
 
 class DocumentModel(ResponseModel, frozen=True):

@@ -14,7 +14,7 @@ from neardup.service.worker_pool import WorkerPool
 from neardup.service.writer import Rows, Writer
 
 if TYPE_CHECKING:
-    from neardup.service.answers import Clustering
+    from neardup.service.answers import Clustering, ClusterQuestion
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,8 +39,8 @@ class Service:
         self.collection = collection
         self.settings = settings or ServiceSettings()
         self.demo = demo
-        # By moment of the collection and similarity; written by the thread of `clustering_pool`.
-        self.clustering_cache: dict[tuple[tuple[int, int], float], Clustering] = {}
+        # By moment of the collection and question; written by the thread of `clustering_pool`.
+        self.clustering_cache: dict[tuple[tuple[int, int], ClusterQuestion], Clustering] = {}
         self.pool = WorkerPool(self.settings.workers, self.settings.queue)
         # Health checks have their own pool, so load cannot delay them.
         self.monitoring_pool = WorkerPool(1, MONITORING_QUEUE)
@@ -63,10 +63,12 @@ class Service:
         similarity: float | None = None,
         radius: int | None = None,
         recall: float | None = None,
+        distinguish: str | None = None,
     ) -> list[Outcome]:
         """Store documents as `Collection.add`; they are on disk when it returns."""
         options: dict[str, Any] = {"unless_duplicate": unless_duplicate}
         options |= {"similarity": similarity, "radius": radius, "recall": recall}
+        options["distinguish"] = distinguish
         return await self.writer.add(documents, **options)
 
     async def remove(self, id_: str) -> bool:

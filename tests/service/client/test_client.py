@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 import neardup as nd
@@ -42,7 +43,7 @@ def test_a_client_answers_as_the_collection(served: tuple[nd.Collection, str]) -
     with nd.Client(url) as client:
         for text in texts:
             found = client.check(text)
-            assert [(x.id, x.distance, x.similarity) for x in found] == collection.check(text)
+            assert list(map(msgspec.structs.astuple, found)) == collection.check(text)
         singly = [client.check(text, 0.5, n=2) for text in texts]
         assert client.check(iter(texts), 0.5, n=2) == singly
         lines = [*client.check_all(iter(texts * 20), 0.5, n=2)]

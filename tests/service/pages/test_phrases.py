@@ -46,7 +46,7 @@ def test_every_phrase_is_used() -> None:
     files = [*folder.rglob("*.py"), *folder.rglob("*.html")]
     used = "".join(path.read_text(encoding="utf-8") for path in files if "phrases" not in path.name)
     # Names that templates put together.
-    composed = ("page.", "problem.", "examples.", "marks.", "mark.", "compare.")
+    composed = ("page.", "problem.", "examples.", "marks.", "mark.", "compare.", "aspect.")
     composed_learn = ("example.", "try.", "steps.tie_", "change.", "blocks.", "radius.", "hand.")
     for name in (*PHRASES, *LEARN_PHRASES):
         is_composed = name.startswith(composed if name in PHRASES else composed_learn)

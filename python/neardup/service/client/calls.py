@@ -16,6 +16,7 @@ import httpx
 import msgspec
 
 from neardup.service import models
+from neardup.text.differences import check_distinguish
 
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
@@ -119,6 +120,11 @@ def _query_value(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
+def _near_query(distinguish: str | Iterable[str] | None = None, **limits: Any) -> dict[str, Any]:
+    """Return query parameters that say what is near."""
+    return {**limits, "distinguish": ",".join(check_distinguish(distinguish)) or None}
+
+
 class NdjsonLines:
     """Decodes NDJSON from the parts of a stream.
 
@@ -155,6 +161,7 @@ def check(  # type: ignore[overload-overlap]  # a str is an iterable of str too
     radius: int | None = None,
     recall: float | None = None,
     n: int | None = None,
+    distinguish: str | Iterable[str] | None = None,
 ) -> Call[list[models.MatchModel]]: ...
 @overload
 def check(
@@ -164,6 +171,7 @@ def check(
     radius: int | None = None,
     recall: float | None = None,
     n: int | None = None,
+    distinguish: str | Iterable[str] | None = None,
 ) -> Call[list[list[models.MatchModel]]]: ...
 def check(
     texts: str | Iterable[str],
@@ -172,9 +180,10 @@ def check(
     radius: int | None = None,
     recall: float | None = None,
     n: int | None = None,
+    distinguish: str | Iterable[str] | None = None,
 ) -> Call[Any]:
     """Return the documents near a text, or near each of many, as `Collection.check`."""
-    query = {"similarity": similarity, "radius": radius, "recall": recall, "n": n}
+    query = _near_query(distinguish, similarity=similarity, radius=radius, recall=recall, n=n)
     if isinstance(texts, str):
         body = _text_body(texts)
         return Call("POST", "v1/check", models.CheckedModel, query, body, convert=_matches)
@@ -190,7 +199,7 @@ def check_all(
     The result of a refused text is a `LineProblemModel`; its `line` is the number of the text,
     from 1.
     """
-    query = {"similarity": similarity, **options}
+    query = _near_query(similarity=similarity, **options)
     call: Call[list[Any]] = Call(
         "POST", "v1/check", models.CheckedLineModel, query, media_type=NDJSON
     )
@@ -204,9 +213,10 @@ def add(
     similarity: float | None = None,
     radius: int | None = None,
     recall: float | None = None,
+    distinguish: str | Iterable[str] | None = None,
 ) -> Call[list[models.AddedModel]]:
     """Store documents as `Collection.add`: all or none, and on disk when it returns."""
-    query = {"similarity": similarity, "radius": radius, "recall": recall}
+    query = _near_query(distinguish, similarity=similarity, radius=radius, recall=recall)
     query["unless_duplicate"] = unless_duplicate or None
     body = msgspec.json.encode([as_document(one) for one in documents])
     idempotent = not unless_duplicate
@@ -221,7 +231,7 @@ def add_all(
     The result of a refused document is a `LineProblemModel`; its `line` is the number of the
     document, from 1. With status 503 it may have been stored.
     """
-    query = {**options, "unless_duplicate": unless_duplicate or None}
+    query = _near_query(unless_duplicate=unless_duplicate or None, **options)
     call: Call[list[Any]] = Call(
         "POST",
         "v1/documents",
@@ -292,10 +302,14 @@ def stats() -> Call[models.StatsModel]:
 
 
 def clusters(
-    similarity: float | None = None, *, limit: int = 20, members: int = 20
+    similarity: float | None = None,
+    *,
+    distinguish: str | Iterable[str] | None = None,
+    limit: int = 20,
+    members: int = 20,
 ) -> Call[models.ClustersModel]:
     """Return the largest clusters."""
-    query = {"similarity": similarity, "limit": limit, "members": members}
+    query = _near_query(distinguish, similarity=similarity, limit=limit, members=members)
     return Call("GET", "v1/clusters", models.ClustersModel, query)
 
 

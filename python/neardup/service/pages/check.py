@@ -32,6 +32,7 @@ from neardup.service.pages.page_input import (
     document_link,
 )
 from neardup.text.comparison import DEFAULT_SIMILARITY, Passage, shared
+from neardup.text.differences import ASPECTS, Aspect, check_distinguish
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from neardup.collection import Collection
     from neardup.reports.page import Wording
+    from neardup.service.models import MatchModel
     from neardup.service.state import Service
 
 # Lowest similarity searched, by the number of documents: a low one is slow in a large collection.
@@ -61,8 +63,9 @@ BITS_APART = 8
 class NearDocument:
     """A document near the text.
 
-    coverage   the share of the text in the document, and of the document in the text; None without
-               stored texts
+    coverage       the share of the text in the document, and of the document in the text; None
+                   without stored texts
+    differs, lost  as in a match of the API
     """
 
     id: str
@@ -70,6 +73,8 @@ class NearDocument:
     distance: int | None
     is_near: bool
     coverage: tuple[float, float] | None
+    differs: str | None
+    lost: int | None
 
     def as_dict(self) -> dict[str, Any]:
         coverage = self.coverage or (None, None)
@@ -80,6 +85,8 @@ class NearDocument:
             "near": self.is_near,
             "coverage": coverage[0],
             "coverage_of_document": coverage[1],
+            "differs": self.differs,
+            "lost": self.lost,
         }
 
 
@@ -92,10 +99,12 @@ class CheckResult:
     finding   the copied passages; None if the collection stores no texts
     whole     whether passages were searched in all documents, not only in the nearest
     off       ids of sources that the user left out
+    distinguish   aspects in which near documents do not differ
     """
 
     input: PageInput
     similarity: float
+    distinguish: tuple[Aspect, ...]
     nearest: list[NearDocument]
     near: int
     finding: Finding | None
@@ -112,6 +121,7 @@ class CheckResult:
             "name": self.input.source.name or None,
             "characters": len(self.input.text),
             "similarity": self.similarity,
+            "distinguish": self.distinguish,
             "near": self.near,
             "nearest": [each.as_dict() for each in self.nearest],
             "copied": self._copied(),
@@ -147,16 +157,27 @@ def search_floor(documents: int) -> float:
 
 
 def check_text(
-    service: Service, page_text: PageInput, similarity: float, off: Ids[str]
+    service: Service,
+    page_text: PageInput,
+    similarity: float,
+    off: Ids[str],
+    distinguish: tuple[Aspect, ...] = (),
 ) -> CheckResult:
     """Check a text against the collection. Blocks."""
     collection, text = service.collection, page_text.text
     if not collection.stores_text:
-        return _check_fingerprints(service, page_text, similarity)
+        return _check_fingerprints(service, page_text, similarity, distinguish)
     floor = min(search_floor(len(collection)), similarity)
     found = answers.check(service, text, similarity=floor, n=MAX_NEAREST + 1).matches
-    matches = [match for match in found if match.id != page_text.id][:MAX_NEAREST]
-    texts = {match.id: _stored_text(collection, match.id) for match in matches}
+    matches = {match.id: match for match in found if match.id != page_text.id}
+    near = {id_ for id_, match in matches.items() if (match.similarity or 0.0) >= similarity}
+    if distinguish or len(near) >= MAX_NEAREST:
+        # The nearest documents may all differ; those that do not come first.
+        counted = _near_matches(service, page_text, similarity, distinguish)
+        near = set(counted) if distinguish else near.union(counted)
+        matches = {**counted, **matches} if distinguish else matches
+    listed = [*matches.values()][:MAX_NEAREST]
+    texts = {match.id: _stored_text(collection, match.id) for match in listed}
     whole = collection.stats().runs or len(collection) <= MAX_READ_THROUGH
     against: Any = collection if whole else [*texts.items()]
     # A random id: a document with the id of the text is left out as the text itself.
@@ -171,35 +192,52 @@ def check_text(
             match.id,
             match.similarity,
             match.distance,
-            (match.similarity or 0.0) >= similarity,
+            match.id in near,
             shares.get(match.id) or _coverage(text, texts[match.id]),
+            match.differs,
+            match.lost,
         )
-        for match in matches
+        for match in listed
     ]
-    near = _count_near(service, page_text, similarity, nearest)
-    return CheckResult(page_text, similarity, nearest, near, finding, whole, frozenset(off))
+    number = min(MAX_COUNTED, len(near))
+    return CheckResult(
+        page_text, similarity, distinguish, nearest, number, finding, whole, frozenset(off)
+    )
 
 
-def _count_near(
-    service: Service, page_text: PageInput, similarity: float, nearest: Sequence[NearDocument]
-) -> int:
-    """Return the number of near documents, listed or not."""
-    listed = {each.id for each in nearest if each.is_near}
-    if len(listed) < MAX_NEAREST:
-        return len(listed)
-    found = answers.check(service, page_text.text, similarity=similarity, n=MAX_COUNTED + 1)
-    ids = listed.union(match.id for match in found.matches) - {page_text.id}
-    return min(MAX_COUNTED, len(ids))
+def _near_matches(
+    service: Service, page_text: PageInput, similarity: float, distinguish: tuple[Aspect, ...]
+) -> dict[str, MatchModel]:
+    """Return the near documents by id, the best first, counted up to `MAX_COUNTED`."""
+    found = answers.check(
+        service,
+        page_text.text,
+        similarity=similarity,
+        n=MAX_COUNTED + 1,
+        distinguish=",".join(distinguish) or None,
+    )
+    return {match.id: match for match in found.matches if match.id != page_text.id}
 
 
-def _check_fingerprints(service: Service, page_text: PageInput, similarity: float) -> CheckResult:
+def _check_fingerprints(
+    service: Service, page_text: PageInput, similarity: float, distinguish: tuple[Aspect, ...]
+) -> CheckResult:
     """Check a text against a collection without texts, by distance."""
     radius = service.collection.recipe.bits // BITS_APART
-    found = answers.check(service, page_text.text, radius=radius, n=MAX_COUNTED).matches
+    found = answers.check(
+        service,
+        page_text.text,
+        radius=radius,
+        n=MAX_COUNTED,
+        distinguish=",".join(distinguish) or None,
+    ).matches
     nearest = [
-        NearDocument(match.id, None, match.distance, True, None) for match in found[:MAX_NEAREST]
+        NearDocument(match.id, None, match.distance, True, None, match.differs, match.lost)
+        for match in found[:MAX_NEAREST]
     ]
-    return CheckResult(page_text, similarity, nearest, len(found), None, False, frozenset())
+    return CheckResult(
+        page_text, similarity, distinguish, nearest, len(found), None, False, frozenset()
+    )
 
 
 def _stored_text(collection: Collection, id_: str) -> str:
@@ -237,6 +275,8 @@ class NearRow:
     distance: str
     coverage: str
     own_coverage: str
+    differs: str
+    lost: str
     is_near: bool
     pair: str
 
@@ -279,7 +319,14 @@ def routes(service: Service, cache: TextCache) -> list[BaseRoute]:
         if page_text is None:
             return await _form_page(request, service)
         off = request.query_params.getlist("off")[:MAX_OFF]
-        return await service.run(_result_page, request, service, page_text, similarity, off)
+        given = [*filter(None, request.query_params.getlist("distinguish"))]
+        try:
+            distinguish = check_distinguish(given)
+        except ValueError:
+            raise PageError(422, "problem.aspect", value=",".join(given)) from None
+        return await service.run(
+            _result_page, request, service, page_text, similarity, off, distinguish
+        )
 
     @page_input.problem_page(service, "check")
     async def add(request: Request) -> Response:
@@ -321,15 +368,23 @@ async def _redirect_to_result(request: Request, service: Service, cache: TextCac
         if source is None:
             raise PageError(422, "problem.empty")
         similarity = page_input.form_field(form, "similarity").strip()
-    return page_input.redirect(request, result_address(source, cache, similarity))
+        aspects = [aspect for aspect in ASPECTS if aspect in form.getlist("distinguish")]
+    return page_input.redirect(request, result_address(source, cache, similarity, aspects))
 
 
-def result_address(source: CachedText, cache: TextCache, similarity: str = "") -> str:
+def result_address(
+    source: CachedText, cache: TextCache, similarity: str, distinguish: Sequence[Aspect]
+) -> str:
     """Return the address of the check of a text; a long text is cached."""
     more = [("similarity", similarity)] if similarity else []
+    more += _distinguish_query(distinguish)
     in_address = page_input.fits_address(source)
     query = {"text": source.text} if in_address else {"kept": cache.put(source)}
     return PageInput(source, query).link("/check", more)
+
+
+def _distinguish_query(distinguish: Sequence[Aspect]) -> list[tuple[str, str]]:
+    return [("distinguish", ",".join(distinguish))] if distinguish else []
 
 
 async def _form_page(request: Request, service: Service) -> Response:
@@ -357,13 +412,19 @@ def form_context(service: Service) -> dict[str, Any]:
         "accepted": ",".join(UPLOAD_ENDINGS),
         "most_bytes": service.settings.max_body,
         "default_similarity": DEFAULT_SIMILARITY,
+        "aspects": ASPECTS if service.collection.stores_text else (),
     }
 
 
 def _result_page(
-    request: Request, service: Service, page_text: PageInput, similarity: float, off: Sequence[str]
+    request: Request,
+    service: Service,
+    page_text: PageInput,
+    similarity: float,
+    off: Sequence[str],
+    distinguish: tuple[Aspect, ...],
 ) -> Response:
-    result = check_text(service, page_text, similarity, off)
+    result = check_text(service, page_text, similarity, off, distinguish)
     if shell.wants_json(request):
         return shell.json_page(result.as_dict())
     words = shell.request_wording(request)
@@ -377,6 +438,7 @@ def _result_page(
         view=_check_view(result, words),
         heading=line_text(source.name) if source.name else words("check.yours"),
         similarity=f"{similarity:g}",
+        distinguished=aspect_list(",".join(distinguish), words) if distinguish else "",
         encoding=source.encoding,
         addable=page_text.id is None and may_write(request.scope, service.settings),
         added=page_text.id is not None and "added" in request.query_params,
@@ -400,6 +462,8 @@ def _check_view(found: CheckResult, words: Wording) -> CheckView:
             "–" if each.distance is None else str(each.distance),
             "–" if each.coverage is None else words.share(each.coverage[0]),
             "–" if each.coverage is None else words.share(each.coverage[1]),
+            aspect_list(each.differs, words),
+            "–" if each.lost is None else f"{each.lost:,}",
             each.is_near,
             "" if each.coverage is None else pair(each.id),
         )
@@ -438,6 +502,12 @@ def _check_view(found: CheckResult, words: Wording) -> CheckView:
     )
 
 
+def aspect_list(differs: str | None, words: Wording) -> str:
+    """Return the names of aspects for a reader."""
+    names = [words(f"aspect.{name}") for name in differs.split(",")] if differs else []
+    return words.comma.join(names) or "–"
+
+
 def _switches(found: CheckResult, view: DocumentView) -> list[SourceSwitch]:
     assert found.finding is not None  # noqa: S101
     switches = []
@@ -445,7 +515,8 @@ def _switches(found: CheckResult, view: DocumentView) -> list[SourceSwitch]:
         # The last row may be all other sources together; only the script switches these.
         id_ = source.id if row.pair else ""
         others = sorted(found.off ^ {id_})
-        more = [("similarity", f"{found.similarity:g}"), *(("off", each) for each in others)]
+        more = [("similarity", f"{found.similarity:g}"), *_distinguish_query(found.distinguish)]
+        more += (("off", each) for each in others)
         link = found.input.link("/check", more) if id_ else ""
         switches.append(SourceSwitch(row, id_, id_ not in found.off, link))
     return switches

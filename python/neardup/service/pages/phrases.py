@@ -94,6 +94,10 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "{field} is {value}; it must be a number from {least:g} to {most:g}.",
         "{field} 为 {value}，应是 {least:g} 到 {most:g} 之间的数。",
     ),
+    "problem.aspect": (
+        "distinguish is {value}; it must be one or more of numbers, negation, symbols, order.",
+        "distinguish 为 {value}，应是 numbers、negation、symbols、order 中的一个或几个。",
+    ),
     "problem.id": (
         "An id must have 1 to {most:,} characters.",
         "标识的长度应为 1 到 {most:,} 个字符。",
@@ -141,6 +145,10 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "check.text": ("Text", "文本"),
     "check.submit": ("Check", "查重"),
     "check.threshold": ("Similarity threshold", "相似度阈值"),
+    "check.distinguish": (
+        "Documents that differ in this are not near:",
+        "在以下方面不同的文档不算相近：",
+    ),
     "check.offered": (
         "Or try one of the newest documents:",
         "或试试最近加入的文档：",
@@ -191,6 +199,21 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "near.coverage": ("Share of this text", "占本文比例"),
     "near.own_coverage": ("Share of the document", "占该文档比例"),
     "near.near": ("near", "相近"),
+    "near.differs": ("Differs in", "不同之处"),
+    "near.lost": ("Words lost", "丢失字词"),
+    "near.told": (
+        "Similarity counts words. “Differs in” names what it does not see; words lost are words of "
+        "this text that the document lacks.",
+        "相似度只统计字词。“不同之处”是它看不出的差别；“丢失字词”是本文有而该文档没有的字词数。",
+    ),
+    "near.distinguished": (
+        "Documents that differ in {aspects} are not near, whatever their similarity.",
+        "在{aspects}上不同的文档，相似度再高也不算相近。",
+    ),
+    "aspect.numbers": ("numbers", "数字"),
+    "aspect.negation": ("negation", "否定"),
+    "aspect.symbols": ("symbols", "符号"),
+    "aspect.order": ("order", "词序"),
     "near.note": (
         "Documents of similarity {similarity} or more are highlighted.",
         "相似度不低于 {similarity} 的文档已突出显示。",
