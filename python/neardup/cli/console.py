@@ -61,9 +61,12 @@ def note_differing(
     known = check_distinguish(distinguish)
     told = [name for name in ASPECTS if counts.get(name) and name not in known]
     if told:
-        shown = ", ".join(f"{counts[name]:,} in {name}" for name in told)
-        names = ",".join((*known, *told))
-        error(f"note: {of_what} differ: {shown}; --distinguish {names} {effect}")
+        first, *others = told
+        verb = "differs" if counts[first] == 1 else "differ"
+        shown = f"{counts[first]:,} of {of_what} {verb} in {first}"
+        shown += "".join(f", {counts[name]:,} in {name}" for name in others)
+        names = ",".join(name for name in ASPECTS if name in (*known, *told))
+        error(f"{shown}; --distinguish {names} {effect}")
 
 
 def failed(problem: Exception) -> None:

@@ -183,7 +183,7 @@ def filter_stream(
         )
         console.note_differing(
             counts.differing,
-            f"of {counts.dropped:,} seen before, some",
+            f"{counts.dropped:,} seen before",
             "passes them on",
             near.distinguish,
         )

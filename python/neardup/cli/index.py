@@ -255,7 +255,7 @@ def add(
         )
         console.note_differing(
             differing,
-            f"of {summary['duplicates']:,} duplicates, some",
+            f"{summary['duplicates']:,} duplicates",
             "stores them",
             near.distinguish,
         )
@@ -383,7 +383,7 @@ def check(
         )
         console.note_differing(
             differing,
-            f"of {counts['matches']:,} matches, some",
+            f"{counts['matches']:,} matches",
             "leaves them out",
             near.distinguish,
         )

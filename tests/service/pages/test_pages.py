@@ -134,6 +134,41 @@ def test_a_check_finds_near_duplicates_and_copied_passages(client: httpx.Client)
     assert some["copied"]["share"] <= copied["share"]
 
 
+@pytest.mark.parametrize(
+    ("language", "aspects"), [("en", "numbers, negation"), ("zh", "数字、否定")]
+)
+def test_a_check_says_what_differs_and_insists_on_it(
+    serve: Callable[..., str], language: str, aspects: str
+) -> None:
+    text = "Patients with this condition should take the tablets twice a day with much water"
+    other = text.replace("should", "should not") + " for 5 days"
+    with httpx.Client(base_url=serve(), follow_redirects=True) as client:
+        client.post("/v1/documents", json=[{"id": f"not-{n}", "text": other} for n in range(11)])
+        client.post("/v1/documents", json={"id": "same", "text": f"{text}, and {text}"})
+        fields = [("text", (None, text)), ("similarity", (None, "0.7"))]
+        plain = client.post("/check", files=fields)
+        found = client.get(f"/check.json?{plain.url.query.decode()}").json()
+        assert (found["near"], found["distinguish"]) == (12, [])
+        told = {(x["near"], x["differs"], x["lost"]) for x in found["nearest"]}
+        assert told == {(True, "", 0), (True, "numbers,negation", 0)}
+        ticked = [("distinguish", (None, name)) for name in ("negation", "numbers")]
+        answer = client.post("/check", files=[*fields, *ticked])
+        assert parse_qs(answer.url.query.decode())["distinguish"] == ["numbers,negation"]
+        found = client.get(f"/check.json?{answer.url.query.decode()}").json()
+        assert (found["near"], found["distinguish"]) == (1, ["numbers", "negation"])
+        assert [x["id"] for x in found["nearest"] if x["near"]] == ["same"]
+        assert len(found["nearest"]) == 10
+        page = client.get(answer.url, headers={"Accept-Language": language})
+        assert page.text.count(f"<td>{aspects}</td>") == 9
+        assert page.text.count(aspects) == 10
+        check_harmless(page.text)
+        # Links to leave a source out keep the question.
+        links = [x for x in check_harmless(page.text).values("href") if "&off=" in x]
+        assert links
+        assert all("distinguish=numbers" in link for link in links)
+        assert client.get("/check?text=a+b&distinguish=tone").status_code == 422
+
+
 def test_the_page_without_a_script_has_the_figures_of_its_json_page(client: httpx.Client) -> None:
     ids = [x["id"] for x in client.get("/check.json?id=recipe-lentil").json()["copied"]["sources"]]
     query = {"id": "recipe-lentil", "off": ids[:1]}
