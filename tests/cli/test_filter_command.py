@@ -55,6 +55,24 @@ def test_it_is_dedup_one_by_one(run: Run, tmp_path: Path) -> None:
     assert ran.err == ""
 
 
+def test_what_differs_is_told_and_insisted_on(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "seen.jsonl"
+    lines = "".join(f"{line}\n" for line in (TEXT, f"{TEXT} 5", f"{TEXT} 6", TEXT.upper()))
+    ran = run("filter", "--lines", "--seen", log, stdin=lines.encode())
+    assert ran.out == f"{TEXT}\n"
+    assert ran.err.splitlines()[1:] == [
+        "neardup: 2 of 3 seen before differ in numbers; --distinguish numbers passes them on"
+    ]
+    dropped = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(x["differs"], x["lost"]) for x in dropped] == [("numbers", 1)] * 2 + [("", 0)]
+    ran = run("filter", "--lines", "--distinguish", "numbers,order", stdin=lines.encode())
+    assert ran.out.splitlines() == [TEXT, f"{TEXT} 5", f"{TEXT} 6"]
+    assert len(ran.err.splitlines()) == 1
+    wrong = run("filter", "--lines", "--distinguish", "tone", stdin=lines.encode())
+    assert wrong.code == 2
+    assert "Invalid value for --distinguish: distinguish has 'tone'" in wrong.err
+
+
 def test_a_collection_remembers(run: Run, tmp_path: Path) -> None:
     seen, log = tmp_path / "seen.neardup", tmp_path / "seen.jsonl"
     assert run("filter", "--in", seen, "-q", stdin=b"".join(RECORDS[:2])).out

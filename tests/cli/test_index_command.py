@@ -93,6 +93,25 @@ def test_add_unless_duplicate(run: Run, seen: Path, new: Path, tmp_path: Path) -
     assert "similarity is 3.0" in wrong.err
 
 
+def test_what_differs_is_told_and_insisted_on(run: Run, seen: Path, tmp_path: Path) -> None:
+    near = jsonl(tmp_path / "near.jsonl", [("5", f"{CAT} 5"), ("not", f"not {CAT}")])
+    told = "1 of 2 {} differs in numbers, 1 in negation; --distinguish numbers,negation {}\n"
+    found = run("index", "check", seen, near, "--similarity", "0.7")
+    assert [line.split("\t")[4:] for line in found.out.splitlines()] == [
+        ["numbers", "1"],
+        ["negation", "1"],
+    ]
+    assert told.format("matches", "leaves them out") in found.err
+    asked = ("index", "add", seen, near, "--similarity", "0.7", "--unless-duplicate")
+    assert told.format("duplicates", "stores them") in run(*asked).err
+    some = run("index", "check", seen, near, "--similarity", "0.7", "--distinguish", "negation")
+    assert some.out.split("\t")[0] == "5"
+    assert "1 of 1 matches differs in numbers; --distinguish numbers,negation leaves" in some.err
+    assert "added 2" in run(*asked, "--distinguish", "numbers,negation").err
+    refused = run("index", "add", seen, near, "--distinguish", "numbers")
+    assert "needs --unless-duplicate" in refused.err
+
+
 def test_an_id_given_twice_is_an_update(run: Run, seen: Path, tmp_path: Path) -> None:
     twice = jsonl(tmp_path / "twice.jsonl", [("a", CAT), ("b", DOG), ("a", DOG)])
     ran = run("index", "add", seen, twice)

@@ -119,11 +119,7 @@ class Job:
         self.against, self.collections = list[str](), list[str]()
         if options.against:
             self.against, self.collections = reference.expand(
-                options.against,
-                texts.reading,
-                self.recipe,
-                self.note,
-                distinguishes=bool(self.question.distinguish),
+                options.against, texts.reading, self.recipe, self.note
             )
         check_options([*self.inputs, *self.against, *self.collections], texts.reading)
         if self.groups is not None:

@@ -38,19 +38,16 @@ BATCH_ROWS = 1 << 12
 
 
 def expand(
-    names: Sequence[str], reading: Reading, recipe: Recipe, note: Note, *, distinguishes: bool
+    names: Sequence[str], reading: Reading, recipe: Recipe, note: Note
 ) -> tuple[list[str], list[str]]:
-    """Return what is read (files, collections of another recipe), and collections to ask.
-
-    distinguishes  whether the question does, which no collection answers: all are read
-    """
+    """Return what is read (files, collections of another recipe), and collections to ask."""
     against: dict[str, None] = {}
     collections: dict[str, None] = {}
     for name in names:
         path = name.rstrip("/")
         if not inputs.is_collection(name):
             against |= dict.fromkeys(inputs.expand([name], reading, note))
-        elif _can_be_asked(path, recipe) and not distinguishes:
+        elif _can_be_asked(path, recipe):
             collections[path] = None
         else:
             against[path] = None
@@ -251,7 +248,12 @@ def _nearest_document(
             rows = range(start, min(start + BATCH_ROWS, corpus.rows))
             texts = [corpus.texts.get(row) for row in rows]
             table = collection.check(
-                texts, question.similarity, radius=question.radius, recall=question.recall, n=1
+                texts,
+                question.similarity,
+                radius=question.radius,
+                recall=question.recall,
+                n=1,
+                distinguish=question.distinguish,
             )
             for match in table.to_pylist():
                 row = rows[match["query"]]
@@ -268,7 +270,7 @@ def _nearest_document(
                     corpus.outside.append(CollectionDocument(path, name, text))
                 if cosine is None:
                     text = corpus.outside[numbers[name] - corpus.rows].text
-                    cosine = collection.recipe.pipeline.similarity(texts[match["query"]], text)
+                    ((cosine,), _) = corpus.recipe.pipeline.judge_one(texts[match["query"]], [text])
                 labels[row], similarity[row], distance[row] = numbers[name], cosine, bits
             if progress is not None:
                 progress.advance(len(texts))
