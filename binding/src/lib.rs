@@ -10,6 +10,7 @@ mod near;
 mod passages;
 mod sketches;
 mod stored;
+mod templates;
 mod terms;
 mod texts;
 mod threads;
@@ -464,6 +465,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTexts>()?;
     module.add_class::<index::PyIndex>()?;
     differences::add_to(module)?;
+    templates::add_to(module)?;
     sketches::add_to(module)?;
     module.add("TWIN", neardup_core::near::TWIN)?;
     module.add_function(wrap_pyfunction!(stable_hash, module)?)?;

@@ -50,6 +50,7 @@ pub mod ranking;
 mod rounds;
 mod saved;
 mod shares;
+pub mod templates;
 mod tokens;
 mod turns;
 mod vote;

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from neardup.near.lookup import Match
     from neardup.near.pairs import JoinPlan, pairs, pairs_plan
     from neardup.near.search import SearchIndex, search
+    from neardup.near.templates import Template
     from neardup.service.client import AsyncClient, Client, ServiceError
     from neardup.text.comparison import Comparison, Passage, Shared, compare, shared, similarity
     from neardup.text.explain import Explanation, explain
@@ -73,6 +74,7 @@ __all__ = [
     "Source",
     "Stats",
     "Stored",
+    "Template",
     "__version__",
     "check_copying",
     "clusters",
@@ -107,6 +109,7 @@ _MODULES = {
     "near.lookup": "Match",
     "near.pairs": "JoinPlan pairs pairs_plan",
     "near.search": "SearchIndex search",
+    "near.templates": "Template",
     "service.client": "AsyncClient Client ServiceError",
     "text.comparison": "Comparison Passage Shared compare shared similarity",
     "text.explain": "Explanation explain",

@@ -217,6 +217,38 @@ class Negation:
     def tokens(self, text: str) -> tuple[list[str], list[str], list[str], list[str]]:
         """Return the words, numbers, negations and symbols of a text."""
 
+class Form:
+    """The form of a template: words in order, and fields between them. It has a length: its number
+    of fields."""
+
+    def __len__(self) -> int: ...
+    def cut(self, text: str) -> tuple[list[str], list[str]]:
+        """Return the parts of a text before, between and behind the fields, and the fields."""
+
+def find_forms(
+    texts: Texts, rows: NDArray[np.uint32], ends: NDArray[np.uint32], threads: int | None
+) -> list[Form | None]:
+    """Return the form of each cluster that is a template. A cluster is some of its rows, its
+    representative first; `ends` has the end of each."""
+
+def fit_forms(
+    forms: Sequence[Form],
+    texts: Texts,
+    rows: NDArray[np.uint32],
+    ends: NDArray[np.uint32],
+    threads: int | None,
+) -> list[int | None]:
+    """Return for each cluster the place of the first form that nearly all of its rows fit."""
+
+def field_values(
+    forms: Sequence[Form],
+    texts: Texts,
+    rows: NDArray[np.uint32],
+    form: NDArray[np.uint32],
+    threads: int | None,
+) -> NDArray[np.uint64]:
+    """Return a hash of all fields of each row; `form` is the place of its form."""
+
 class JsonLines:
     """The records of lines. A column is its bytes and the offsets of its values.
 

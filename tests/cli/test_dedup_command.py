@@ -84,6 +84,9 @@ def test_json_is_one_object(run: Run, source: Path, command: str) -> None:
     fields |= {"differs", "distinguish"}
     fields |= {"seconds", "stages", "peak_memory", "files", "exact", "near"}
     assert (found["exact"], found["near"]) == (0, 1)
+    if command != "pairs":
+        fields.add("templates")
+        assert found["templates"] == {"clusters": 0, "records": 0}
     if command == "cluster":
         fields.add("clustered")
         assert found["clustered"] == 2

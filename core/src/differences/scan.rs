@@ -56,7 +56,7 @@ const APOSTROPHES: [char; 3] = ['\u{2019}', '\u{2018}', '\u{2BC}'];
 
 /// Writes a number with the sign and the decimal point that the gap before it ends with. They belong to the number
 /// unless a word is right before them: COVID-19 and 10-20 hold no negative number. A sign may stand before a currency.
-fn write_number(number: &mut String, gap: &str, after_word: bool, word: &str) {
+pub(crate) fn write_number(number: &mut String, gap: &str, after_word: bool, word: &str) {
     number.clear();
     let joined = |rest: &str| rest.is_empty() && after_word;
     let mut gap = gap;

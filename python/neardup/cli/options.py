@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 DELIMITERS = {"tab": "\t", "\\t": "\t"}
 SIZE_SHIFTS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 LANGUAGES = ("en", "zh")
-ASPECTS = ("numbers", "negation", "symbols", "order")
+ASPECTS = ("numbers", "negation", "symbols", "order", "fields")
 MAX_SHOWN_PATH = 72
 
 INPUTS = argument(
@@ -96,7 +96,8 @@ class NearOptions:
         values=ASPECTS,
         daily=True,
         help="Texts that differ in this are no near-duplicates, whatever their similarity: "
-        "numbers, negation, symbols, order; several joined by commas.",
+        "numbers, negation, symbols, order; dedup and cluster: also fields, those of records made "
+        "from one form. Several are joined by commas.",
     )
 
 

@@ -31,6 +31,7 @@ from neardup.jobs.work_folder import check_work_dir, open_work_folder
 from neardup.near.keep import Keep
 from neardup.near.matches import PairSample, removed_rows
 from neardup.near.question import Linkage, check_linkage, check_question
+from neardup.near.templates import Templates, find_templates
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,11 +57,14 @@ class FoundClusters:
 
     clusters  the representative of each row, and how near it is
     removed   a table of the other rows; see `neardup.near.matches.removed_rows`
+    templates  clusters made from one form, before they were split by fields; None if the job does
+              not look for them
     """
 
     matches: Matches
     clusters: Clusters
     removed: pa.Table
+    templates: Templates | None = None
 
 
 class Job:
@@ -96,7 +100,13 @@ class Job:
             options.recall,
             bits=texts.recipe.bits,
             distinguish=options.distinguish,
+            fields=name != "pairs",
         )
+        if self.question.fields and options.against:
+            raise ValueError(
+                "distinguish has 'fields', which are those of the inputs' own clusters; "
+                "leave it out, or run without against"
+            )
         self.recipe = texts.recipe.distinguishing(self.question.distinguish)
         self.groups, self.labels = texts.groups, texts.labels
         self.summary.recipe = self.recipe.identity
@@ -214,7 +224,7 @@ class Job:
         first = corpus.reference or (corpus.rows if compares else 0)
         asked, summary = self.question, self.summary
         summary.similarity, summary.radius = asked.similarity, asked.radius
-        summary.distinguish = list(asked.distinguish)
+        summary.distinguish = list(asked.all_distinguished)
         summary.recall = asked.recall
         self.stage("finding identical texts", None, "records")
         matches = self.engine.match(
@@ -250,9 +260,14 @@ class Job:
         if self.name == "dedup" and (self.against or self.collections):
             matches = self.match(corpus)
             found = reference.nearest(self.collections, corpus, matches, self.options.progress)
+            templates = None
         else:
-            matches = self.match(corpus, _keep_order(self.keep, corpus))
+            order = _keep_order(self.keep, corpus)
+            matches = self.match(corpus, order)
             found = matches.clusters(self.linkage)
+            templates = self._templates(found, matches)
+            if templates is not None and self.question.fields:
+                found = templates.split(found, matches.judge, self.question, self.linkage, order)
         self.end_match(corpus, matches)
         # Ends of chains are compared now, and texts to find exact copies.
         self.stage("comparing with kept records", None, "pairs")
@@ -264,7 +279,18 @@ class Job:
         summary.near = len(removed) - summary.exact
         if self.linkage == "connected" and not (self.against or self.collections):
             self._note_weakest(corpus, removed, labels)
-        return FoundClusters(matches, found, removed)
+        return FoundClusters(matches, found, removed, templates)
+
+    def _templates(self, found: Clusters, matches: Matches) -> Templates | None:
+        """Return which clusters are made from one form, and count them."""
+        if self.viewing is not None and not self.question.fields:
+            # Responses of one kind are made from one form anyway.
+            return None
+        self.stage("looking for templates", None, "clusters")
+        texts, threads = matches.judge.corpus.texts, self.options.threads
+        templates = find_templates(found.labels, found.similarity, texts, threads=threads)
+        self.summary.templates = {"clusters": len(templates), "records": templates.records}
+        return templates
 
     def _count_differences(self, removed: pa.Table) -> None:
         import numpy as np

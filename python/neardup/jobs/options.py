@@ -144,6 +144,8 @@ class Summary:
                  pairs: pairs of equal texts
     near         near-duplicates that are not exact copies
     clustered    cluster: documents in clusters of two or more
+    templates    clusters made from one form with other fields, and the records in them; with
+                 `distinguish` fields these are kept apart
     kinds, alone  cluster, captures: clusters of any size, and those with one response
     differs      number of near-duplicates that differ from the record kept, their representative
                  or the other record of their pair, in each aspect
@@ -176,6 +178,7 @@ class Summary:
     differs: dict[str, int] = field(default_factory=dict)
     lost: dict[str, float] | None = None
     clustered: int | None = None
+    templates: dict[str, int] | None = None
     kinds: int | None = None
     alone: int | None = None
     similarity: float | None = None
@@ -200,6 +203,8 @@ class Summary:
     def as_lines(self) -> list[str]:
         """Return the summary for people: what was found, then how."""
         lines = [f"{self._found()}, unreadable {self.unreadable:,}", *self._differences()]
+        if self.templates is not None and self.templates["clusters"]:
+            lines.append(self._templates(**self.templates))
         lines += [self._documents(), self._how()]
         if (weak := self.weakest) is not None:
             lines.append(
@@ -246,7 +251,11 @@ class Summary:
             line = f"{count:,} of {of} {'differs' if count == 1 else 'differ'} in {name}{other}"
             line += "".join(f", {count:,} in {name}" for name, count in others)
             if not set(counts) <= set(self.distinguish):
-                wanted = [name for name in self.differs if name in (*counts, *self.distinguish)]
+                wanted = [
+                    name
+                    for name in (*self.differs, "fields")
+                    if name in (*counts, *self.distinguish)
+                ]
                 keeps = "keeps them" if self.job == "dedup" else "keeps them apart"
                 line += f"; --distinguish {','.join(wanted)} {keeps}"
             yield line
@@ -256,6 +265,13 @@ class Summary:
                 f"{'is' if self.lost['words'] == 1 else 'are'} missing in the record kept "
                 f"(median {self.lost['median']:g})"
             )
+
+    def _templates(self, clusters: int, records: int) -> str:
+        are = "cluster is a template" if clusters == 1 else "clusters are templates"
+        line = f"{clusters:,} {are}: {records:,} records made from one form with other fields"
+        if "fields" in self.distinguish:
+            return f"{line}, which were kept apart"
+        return f"{line}; --distinguish fields keeps them apart"
 
     def _documents(self) -> str:
         line = f"read {_count(self.read, 'record')}"

@@ -19,7 +19,7 @@ from neardup.jobs.sample import ThresholdSample, floor_below, sample_threshold
 from neardup.near.matches import SIMILARITY_STEPS, PairSample, SampledPair
 from neardup.reports.charts import Histogram
 from neardup.reports.formatting import percent
-from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
+from neardup.reports.job import JobReport, ShownCluster, ShownPair, ShownTemplate, render_job
 from neardup.reports.kinds import (
     FacetColumns,
     Facets,
@@ -51,6 +51,10 @@ MAX_MEMBERS = 6
 MAX_CHARACTERS = 20_000
 MAX_PROBLEMS = 50
 MAX_NAMES = 10
+# Templates, values of a field, and characters of a value and of the text between two fields.
+MAX_TEMPLATES = 10
+MAX_VALUES = 8
+MAX_VALUE_CHARACTERS, MAX_PART_CHARACTERS = 200, 2_000
 # Pairs shown of each step of similarity, or of each distance; more near the threshold.
 PAIRS_OF_STEP, PAIRS_NEAR_THRESHOLD = 1, 3
 # Steps on either side that are near the threshold, and with a radius the bits shown beyond it.
@@ -109,10 +113,36 @@ def _job_report(job: Job, corpus: SpooledCorpus, found: FoundClusters | Matches)
         clusters=None if clusters is None else clusters.largest(),
         cluster_count=0 if clusters is None else len(clusters.roots),
         sizes=() if clusters is None else clusters.by_size(),
+        **_templates(job, corpus, found),
         problems=corpus.problems(MAX_PROBLEMS),
         problem_count=corpus.unreadable,
         fold=fold_of(job.recipe),
     )
+
+
+def _templates(job: Job, corpus: SpooledCorpus, found: FoundClusters | Matches) -> dict[str, Any]:
+    """Return the templates for the page, and the sentence above them."""
+    if not isinstance(found, FoundClusters) or not found.templates:
+        return {}
+    values = {"n": len(found.templates), "records": found.templates.records}
+    return {
+        "templates": [
+            ShownTemplate(
+                corpus.id_of(each.row),
+                each.records,
+                [_shorten(part, MAX_PART_CHARACTERS) for part in each.parts],
+                [[_shorten(value, MAX_VALUE_CHARACTERS) for value in row] for row in each.fields],
+            )
+            for each in found.templates.largest(corpus.texts, MAX_TEMPLATES, MAX_VALUES)
+        ],
+        "template_note": Sentence(
+            "templates.apart" if job.question.fields else "templates.found", values
+        ),
+    }
+
+
+def _shorten(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
 def _counts(job: Job) -> dict[str, int]:

@@ -7,6 +7,7 @@ fingerprints), and a recall. There are three ways to search:
                   A `Corpus` has texts, and sketches or fingerprints; a join finds candidate pairs
                   and its `Judge` computes exact cosines; `Matches` returns pairs, clusters or
                   nearest rows.
+                  `templates` says which clusters are records made from one form
     a threshold   lookup: the documents near a text, in any `LookupCorpus`, such as a Collection
     the best n    ranking, search: the documents most similar to a text, without a threshold
 
@@ -37,4 +38,5 @@ __all__ = [
     "question",
     "ranking",
     "search",
+    "templates",
 ]

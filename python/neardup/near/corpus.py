@@ -66,7 +66,7 @@ def memory_corpus(
     column: pa.ChunkedArray, recipe: Recipe, question: Question, *, threads: int | None = None
 ) -> MemoryCorpus:
     """Return a corpus of these texts that can answer the question."""
-    texts, lengths = _texts_and_lengths(column)
+    texts, lengths = texts_and_lengths(column)
     return MemoryCorpus(recipe, texts, lengths, *precompute(question, column, recipe, threads))
 
 
@@ -74,7 +74,7 @@ def judging_corpus(
     column: pa.ChunkedArray, recipe: Recipe, signal: NDArray[np.bool_]
 ) -> MemoryCorpus:
     """Return a corpus for a `Judge` only: it has no sketches or fingerprints to find pairs by."""
-    return MemoryCorpus(recipe, *_texts_and_lengths(column), signal, None, None)
+    return MemoryCorpus(recipe, *texts_and_lengths(column), signal, None, None)
 
 
 def precompute(
@@ -88,7 +88,7 @@ def precompute(
     return signal, sketches, None
 
 
-def _texts_and_lengths(column: pa.ChunkedArray) -> tuple[_core.Texts, NDArray[np.int64]]:
+def texts_and_lengths(column: pa.ChunkedArray) -> tuple[_core.Texts, NDArray[np.int64]]:
     """Return the texts by row, without a copy if the column has one chunk, and their lengths."""
     import numpy as np
     import pyarrow as pa

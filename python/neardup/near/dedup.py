@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from neardup._util.arrow import array_values, plain_array, string_column
 from neardup._util.numbers import check_int, check_threads
 from neardup.near.clusters import PairGraph, gather_pairs
-from neardup.near.corpus import memory_corpus
+from neardup.near.corpus import memory_corpus, texts_and_lengths
 from neardup.near.join import LocalEngine
 from neardup.near.keep import Keep
-from neardup.near.matches import removed_rows
+from neardup.near.matches import EXACT_SIMILARITY, removed_rows
 from neardup.near.question import Linkage, Question, check_linkage, check_question
-from neardup.text.differences import Aspect
+from neardup.near.templates import Template, find_templates
+from neardup.text.differences import Distinguished
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import as_recipe
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
     from neardup.near.corpus import Judge
     from neardup.near.matches import Clusters
-
-# The cosine of equal features may be less than 1 by rounding.
-EXACT_SIMILARITY = 1 - 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +52,7 @@ class Deduplication:
     recall: float | None
     similarity: float | None = None
     radius: int | None = None
-    distinguish: tuple[Aspect, ...] = ()
+    distinguish: tuple[Distinguished, ...] = ()
     links: PairGraph | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -116,7 +114,12 @@ class Deduplication:
                 f"run dedup with {passed}={similarity if radius is None else radius}"
             )
         question = check_question(
-            similarity, radius, run.recall, bits=links.recipe.bits, distinguish=run.distinguish
+            similarity,
+            radius,
+            run.recall,
+            bits=links.recipe.bits,
+            distinguish=run.all_distinguished,
+            fields=True,
         )
         if question.similarity is not None and question.similarity < (run.similarity or 0):
             raise ValueError(
@@ -128,7 +131,39 @@ class Deduplication:
                 f"radius is {radius}; pairs were found up to {run.radius}, "
                 "so at takes no more: run dedup again"
             )
-        return _deduplication(links.clusters(question), links.judge(), self.recall, question, links)
+        found = links.clusters(question)
+        return _deduplication(
+            found, links.judge(), self.recall, question, links.linkage, links.order, links
+        )
+
+    def templates(self, texts: Any, *, samples: int = 5) -> list[Template]:
+        """Return the clusters that are templates, those with the most records first: records made
+        from one form with other fields.
+
+        texts    the texts of the run
+        samples  number of values to return of each field
+
+        `dedup(texts, distinguish="fields")` keeps records with other fields apart.
+
+        >>> texts = [f"Parcel {n} was sent to {town} and will arrive in three working days"
+        ...          for n, town in enumerate(["Rome", "Oslo", "Bern", "Graz", "Riga"], 10)]
+        >>> template, = dedup(texts, 0.6).templates(texts, samples=2)
+        >>> template.form, template.fields
+        ('Parcel <*> was sent to <*> and will arrive in three working days', \
+(('10', '11'), ('Rome', 'Oslo')))
+        """
+        import numpy as np
+
+        column, count = string_column(texts), check_int("samples", samples, 1, 2**63 - 1)
+        if len(column) != len(self.clusters):
+            raise ValueError(
+                f"texts has {len(column)} texts; the run had {len(self.clusters)}: pass the same"
+            )
+        rows, _ = texts_and_lengths(column)
+        similarity = np.full(len(column), np.nan)
+        similarity[array_values(self.removed["row"])] = array_values(self.removed["similarity"])
+        found = find_templates(self.clusters, similarity, rows)
+        return found.largest(rows, len(found), count)
 
     def _links(self, name: str) -> PairGraph:
         if self.links is None:
@@ -173,7 +208,8 @@ def dedup(
                 stay in memory. The number of pairs grows with the square of the texts in a cluster
     distinguish aspects in which near-duplicates must not differ, whatever their cosine: "numbers",
                 "negation", "symbols", "order", several as a list or joined by commas. With "order"
-                the similarity is at most the share of words in the same order
+                the similarity is at most the share of words in the same order. "fields": records
+                made from one form, in its fields (see `Deduplication.templates`)
 
     A text with too few words for a fingerprint is removed only if it equals another; a text without
     a letter or digit, never.
@@ -188,7 +224,9 @@ def dedup(
     check_threads(threads)
     check_linkage(linkage)
     chosen = as_recipe(recipe)
-    question = check_question(similarity, radius, recall, bits=chosen.bits, distinguish=distinguish)
+    question = check_question(
+        similarity, radius, recall, bits=chosen.bits, distinguish=distinguish, fields=True
+    )
     chosen = chosen.distinguishing(question.distinguish)
     column = string_column(texts)
     corpus = memory_corpus(column, chosen, question, threads=threads)
@@ -208,7 +246,8 @@ def dedup(
             threads=threads,
         )
     found = matches.clusters(linkage) if links is None else links.clusters(question)
-    return _deduplication(found, matches.judge, matches.counts.estimated_recall, question, links)
+    recall = matches.counts.estimated_recall
+    return _deduplication(found, matches.judge, recall, question, linkage, order, links)
 
 
 def _deduplication(
@@ -216,10 +255,16 @@ def _deduplication(
     judge: Judge,
     recall: float | None,
     question: Question,
+    linkage: Linkage,
+    order: NDArray[np.int64] | None,
     links: PairGraph | None,
 ) -> Deduplication:
     import numpy as np
 
+    if question.fields:
+        texts, threads = judge.corpus.texts, judge.threads
+        templates = find_templates(found.labels, found.similarity, texts, threads=threads)
+        found = templates.split(found, judge, question, linkage, order)
     kept = np.flatnonzero(found.labels == np.arange(len(found.labels)))
     return Deduplication(
         kept,
@@ -228,7 +273,7 @@ def _deduplication(
         recall,
         question.similarity,
         question.radius,
-        question.distinguish,
+        question.all_distinguished,
         links,
     )
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from neardup.near.corpus import Corpus, Rows
 
 SIMILARITY_BINS = 20
+# The cosine of equal features may be less than 1 by rounding.
+EXACT_SIMILARITY = 1 - 1e-9
 
 # A sample has SIMILARITY_STEPS equal steps from 0 to 1, and up to PAIRS_PER_STEP near pairs and as
 # many others in each.

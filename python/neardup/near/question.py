@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from neardup._util.numbers import check_fraction, check_int
 from neardup.text.comparison import DEFAULT_SIMILARITY
-from neardup.text.differences import Aspect, check_distinguish
+from neardup.text.differences import Aspect, Distinguished, check_distinguish
 
 # How pairs become clusters: chains of pairs, or each row directly near its representative.
 Linkage = Literal["connected", "star"]
@@ -25,12 +25,19 @@ class Question:
     recall      share of pairs to find, of those at the similarity threshold, or within the radius
     distinguish aspects in which near-duplicates must not differ; the recipe of a search is
                 `recipe.distinguishing(question.distinguish)`
+    fields      whether clusters are split by the fields of templates
     """
 
     similarity: float | None
     radius: int | None
     recall: float
     distinguish: tuple[Aspect, ...] = ()
+    fields: bool = False
+
+    @property
+    def all_distinguished(self) -> tuple[Distinguished, ...]:
+        """The aspects as a user names them, with "fields"."""
+        return (*self.distinguish, "fields") if self.fields else self.distinguish
 
 
 def check_question(
@@ -40,17 +47,23 @@ def check_question(
     *,
     bits: int,
     distinguish: str | Iterable[str] | None = None,
+    fields: bool = False,
 ) -> Question:
-    """Check a user's thresholds and return the question; `bits` is the width of fingerprints."""
-    aspects = check_distinguish(distinguish)
+    """Check a user's thresholds and return the question.
+
+    bits    width of the fingerprints
+    fields  whether `distinguish` may have "fields": clusters of a whole corpus are asked for
+    """
+    names = check_distinguish(distinguish, fields=fields)
+    aspects, fields = tuple(name for name in names if name != "fields"), "fields" in names
     if similarity is not None and radius is not None:
         raise ValueError("similarity and radius exclude each other; give one of them")
     if radius is not None:
         recall = check_fraction("recall", 1.0 if recall is None else recall)
-        return Question(None, check_int("radius", radius, 0, bits), recall, aspects)
+        return Question(None, check_int("radius", radius, 0, bits), recall, aspects, fields)
     cosine = check_fraction("similarity", DEFAULT_SIMILARITY if similarity is None else similarity)
     recall = check_fraction("recall", DEFAULT_RECALL if recall is None else recall)
-    return Question(cosine, None, recall, aspects)
+    return Question(cosine, None, recall, aspects, fields)
 
 
 def check_linkage(linkage: object) -> None:

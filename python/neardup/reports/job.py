@@ -8,7 +8,7 @@ from typing import Any
 
 from neardup.reports.charts import Drawing, Histogram, draw_chart, histogram_chart, size_chart
 from neardup.reports.differences import Fold
-from neardup.reports.formatting import cosine, line_pieces, line_text, number
+from neardup.reports.formatting import block_pieces, cosine, line_pieces, line_text, number
 from neardup.reports.marked_text import ShownRecord, SideBySide, Sides
 from neardup.reports.page import Sentence, Wording, render_page
 
@@ -38,6 +38,16 @@ class ShownPair:
 
 
 @dataclass(frozen=True)
+class ShownTemplate:
+    """A cluster of records made from one form: the text around its fields, and values of each."""
+
+    id: str
+    size: int
+    parts: Sequence[str]
+    fields: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
 class JobReport:
     """The content of the report. Lists may be cut by the caller; counts are of the whole.
 
@@ -47,6 +57,7 @@ class JobReport:
     pairs     near-duplicates first, then rejected pairs; each the most similar first
     clusters  the largest; None if the job makes none
     sizes     cluster size and how many clusters have it, ascending
+    templates  the largest clusters made from one form; `template_note` says how many there are
     problems  unreadable records: file, line, reason
     fold      how the recipe normalises words, so that only differences it sees are marked
     """
@@ -63,6 +74,8 @@ class JobReport:
     clusters: Sequence[ShownCluster] | None = None
     cluster_count: int = 0
     sizes: Sequence[tuple[int, int]] = ()
+    templates: Sequence[ShownTemplate] = ()
+    template_note: Sentence | None = None
     problems: Sequence[tuple[str, int | None, str]] = ()
     problem_count: int = 0
     fold: Fold | None = None
@@ -102,6 +115,15 @@ def render_job(report: JobReport) -> str:
         drawings=_drawings(report, words),
         pairs=_pairs(report, beside),
         clusters=_clusters(report, words, beside),
+        templates=[
+            {
+                "id": line_pieces(each.id),
+                "facts": words("records", n=each.size),
+                "parts": [block_pieces(part) for part in each.parts],
+                "fields": [[line_pieces(value) for value in values] for values in each.fields],
+            }
+            for each in report.templates
+        ],
         problems=[
             (line_pieces(file), "–" if at is None else number(at), line_pieces(reason))
             for file, at, reason in report.problems

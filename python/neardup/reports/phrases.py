@@ -175,6 +175,34 @@ PHRASES: Phrases = {
         "Showing {shown:,} of {n:,} records.",
         "显示 {n:,} 条记录中的 {shown:,} 条。",
     ),
+    # ---- templates ----
+    "templates.title": ("Templates", "模板"),
+    "templates.found": (
+        (
+            "{n:,} cluster is a template: {records:,} records made from one form with other "
+            "fields. --distinguish fields keeps them apart.",
+            "{n:,} clusters are templates: {records:,} records made from one form with other "
+            "fields. --distinguish fields keeps them apart.",
+        ),
+        "{n:,} 个簇是模板：{records:,} 条记录套用同一格式，只有字段不同。"
+        "用 --distinguish fields 可将其区分。",
+    ),
+    "templates.apart": (
+        (
+            "{n:,} cluster was a template: {records:,} records made from one form with other "
+            "fields, which were kept apart.",
+            "{n:,} clusters were templates: {records:,} records made from one form with other "
+            "fields, which were kept apart.",
+        ),
+        "{n:,} 个簇是模板：{records:,} 条记录套用同一格式，只有字段不同，已按字段区分。",
+    ),
+    "templates.means": (
+        "A number stands for a field, a place in which most records of the cluster differ; some "
+        "of its values are below the form. The largest come first.",
+        "数字代表字段，即簇内多数记录各不相同之处；格式下方列出字段的部分取值。大的在前。",
+    ),
+    "templates.field": ("Field", "字段"),
+    "templates.values": ("Some values", "部分取值"),
     "records": (("{n:,} record", "{n:,} records"), "{n:,} 条记录"),
     # ---- two texts side by side ----
     "marks.del": ("struck out", "删除线"),

@@ -13,7 +13,8 @@ which texts differ:
     order     the same words in another order
 
 `differences` lists them for two texts. `distinguish=` of a search makes texts that differ so
-different, whatever their cosine.
+different, whatever their cosine. It may also name "fields", which two texts alone do not show: the
+places in which records made from one form differ; see `neardup.near.templates`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from neardup import _core
 from neardup._util.lazy import FORK_LOCK
 
 Aspect = Literal["numbers", "negation", "symbols", "order"]
+# What a search may insist on.
+Distinguished = Aspect | Literal["fields"]
 
 # In the order of the core's bits.
 ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
@@ -105,25 +108,35 @@ def aspect_names(bits: int) -> str:
     return ",".join(aspect for at, aspect in enumerate(ASPECTS) if bits >> at & 1)
 
 
-def check_distinguish(value: str | Iterable[str] | None) -> tuple[Aspect, ...]:
+def check_distinguish(
+    value: str | Iterable[str] | None, *, fields: bool = False
+) -> tuple[Distinguished, ...]:
     """Return the aspects named by a str or by several, each with commas or not, in a fixed order.
+
+    fields  whether "fields" may be one of them; only clusters of a whole corpus show them
 
     >>> check_distinguish("order,numbers")
     ('numbers', 'order')
     """
     if value is None:
         return ()
+    choices: tuple[Distinguished, ...] = (*ASPECTS, "fields") if fields else ASPECTS
     several = isinstance(value, Iterable) and not isinstance(value, str)
     given: list[object] = [*value] if several else [value]
     if not all(isinstance(each, str) for each in given):
-        raise TypeError(f"distinguish is {value!r}; it must be names of {', '.join(ASPECTS)}")
+        raise TypeError(f"distinguish is {value!r}; it must be names of {', '.join(choices)}")
     names = [name.strip() for each in given for name in str(each).split(",")]
     for name in names:
-        if name not in ASPECTS:
+        if name == "fields" and not fields:
             raise ValueError(
-                f"distinguish has {name!r}; it must be one or more of {', '.join(ASPECTS)}"
+                f"distinguish has {name!r}, which needs the clusters of a whole corpus: use dedup "
+                f"or cluster, or one or more of {', '.join(ASPECTS)}"
             )
-    return tuple(aspect for aspect in ASPECTS if aspect in names)
+        if name not in choices:
+            raise ValueError(
+                f"distinguish has {name!r}; it must be one or more of {', '.join(choices)}"
+            )
+    return tuple(aspect for aspect in choices if aspect in names)
 
 
 def negation_words() -> _core.Negation:

@@ -1,0 +1,336 @@
+//! Records made from one form with other fields: weather reports, notices, log lines, product variants.
+//!
+//! The members of a cluster are aligned with its representative. The *frame* is the words that nearly all members
+//! share; a *slot* is the place between two neighbours of the frame; a *field* is a slot whose value varies from member
+//! to member. A cluster is a template if most differences between its members lie in fields. In edited copies every
+//! member differs in places of its own: no slot varies.
+//!
+//! ```text
+//! texts of a cluster → words → frame → slots → fields → Form → fields of any text
+//! ```
+
+mod alignment;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use crate::differences::write_number;
+use crate::hash::{KeyMap, token_key};
+use crate::near::TextOf;
+use crate::normalize::Normalize;
+use crate::words::{Piece, each_piece};
+use alignment::{NONE, align};
+
+/// Different members that a template has at least.
+const MEMBERS: usize = 4;
+/// Share of members that have a word of the frame, in percent.
+const FRAME: usize = 80;
+/// Share of members whose value of a field is not the most frequent one, in percent.
+const VARYING: usize = 30;
+/// Values of a field at least. A place with two values varies too, but revised stories have many of these: a template
+/// has at least as many fields with more.
+const VALUES: usize = 3;
+/// Share of members in which a field may be empty, in percent: an advert stands in some members only.
+const EMPTY: usize = 10;
+/// Words of a field in nine of ten members, at most: a field is no inserted passage.
+const LONG: usize = 10;
+/// Share of differences that lie in fields, in percent.
+const IN_FIELDS: usize = 75;
+/// One in so many of the representative's words is in the frame at least; in a small cluster that fits the form, one in
+/// so many words of the frame may be missing.
+const FRAME_PART: usize = 3;
+/// Longer texts are no forms; this bounds the table of an alignment.
+const WORDS: usize = 1 << 12;
+/// Words of a form by which it is looked up.
+const RAREST: usize = 5;
+/// Forms that a cluster is compared with.
+const FORMS: usize = 64;
+
+/// The words of a text, as hashes, and where each stands.
+#[derive(Default)]
+struct Words {
+    keys: Vec<u64>,
+    spans: Vec<(u32, u32)>,
+}
+
+impl Words {
+    /// Reads a text. A number has its sign; case and width do not count.
+    fn of(text: &str) -> Words {
+        let mut words = Words::default();
+        let (mut number, mut buffer, mut end) = (String::new(), String::new(), 0);
+        each_piece(text, |piece| {
+            let (Piece::Word(part) | Piece::Run(part) | Piece::Letters(part)) = piece;
+            let start = part.as_ptr() as usize - text.as_ptr() as usize;
+            let mut push = |word: &str, start: usize, length: usize| {
+                words.keys.push(token_key(Normalize::NfkcCasefold.apply(word, &mut buffer)));
+                words.spans.push((start as u32, (start + length) as u32));
+            };
+            match piece {
+                Piece::Word(word) if word.contains(char::is_numeric) => {
+                    write_number(&mut number, &text[end..start], end > 0, word);
+                    push(&number, start, word.len());
+                }
+                Piece::Word(word) => push(word, start, word.len()),
+                Piece::Run(run) | Piece::Letters(run) => {
+                    run.char_indices().for_each(|(at, c)| push(&run[at..at + c.len_utf8()], start + at, c.len_utf8()));
+                }
+            }
+            end = start + part.len();
+        });
+        words
+    }
+}
+
+/// The form of a template: words in order, and between them slots, some of which are fields.
+///
+/// There is a slot before each word and one at the end.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Form {
+    frame: Vec<u64>,
+    fields: Vec<u32>,
+}
+
+/// The place of each word of a frame in a text.
+struct Placed<'a> {
+    words: &'a [u64],
+    places: Vec<u32>,
+}
+
+impl<'a> Placed<'a> {
+    fn new(frame: &[u64], words: &'a [u64]) -> Placed<'a> {
+        Placed { words, places: align(frame, words) }
+    }
+
+    fn range(&self, before: Option<u32>, after: Option<u32>) -> std::ops::Range<usize> {
+        before.map_or(0, |at| at as usize + 1)..after.map_or(self.words.len(), |at| at as usize)
+    }
+
+    /// Returns the words of a slot; None if a word of the frame beside it is missing.
+    fn slot(&self, slot: usize) -> Option<&'a [u64]> {
+        let before = slot.checked_sub(1).map(|at| self.places[at]);
+        let after = self.places.get(slot).copied();
+        let missing = before == Some(NONE) || after == Some(NONE);
+        (!missing).then(|| &self.words[self.range(before, after)])
+    }
+
+    /// Returns where the words are that stand for a slot: those between the nearest words of the frame.
+    fn around(&self, slot: usize) -> std::ops::Range<usize> {
+        let is_there = |at: &&u32| **at != NONE;
+        let before = self.places[..slot].iter().rfind(is_there).copied();
+        self.range(before, self.places[slot..].iter().find(is_there).copied())
+    }
+
+    /// Returns the number of places where words of the frame are missing.
+    fn gaps(&self) -> usize {
+        self.places.chunk_by(|a, b| (*a == NONE) == (*b == NONE)).filter(|run| run[0] == NONE).count()
+    }
+}
+
+impl Form {
+    /// Finds the form of texts, the first of which represents them; None if they are no template.
+    fn of(texts: &[Words]) -> Option<Form> {
+        let mut known = HashSet::new();
+        let members: Vec<&[u64]> = texts
+            .iter()
+            .map(|words| &words.keys[..])
+            .filter(|keys| (1..=WORDS).contains(&keys.len()) && known.insert(*keys))
+            .collect();
+        if members.len() < MEMBERS || texts[0].keys != members[0] {
+            return None;
+        }
+        let frame = frame(&members);
+        if frame.len() * FRAME_PART < members[0].len() {
+            return None;
+        }
+        let placed: Vec<Placed<'_>> = members.iter().map(|words| Placed::new(&frame, words)).collect();
+        let gaps: usize = placed.iter().map(Placed::gaps).sum();
+        let (mut inside, mut outside, mut varied) = (0, gaps, 0);
+        let mut fields = Vec::new();
+        for at in 0..=frame.len() {
+            let values: Vec<&[u64]> = placed.iter().filter_map(|member| member.slot(at)).collect();
+            let Some(slot) = Slot::of(&values, members.len()) else { continue };
+            let differing = values.len() - slot.frequent;
+            if slot.is_field {
+                inside += differing;
+                varied += usize::from(slot.values >= VALUES);
+                fields.push(at as u32);
+            } else {
+                outside += differing;
+            }
+        }
+        let is_template = varied > 0 && varied * 2 >= fields.len() && inside * 100 >= (inside + outside) * IN_FIELDS;
+        is_template.then_some(Form { frame, fields })
+    }
+
+    /// Returns whether nearly all texts have most of the frame and differ from the first one in fields only.
+    fn fits(&self, texts: &[Words]) -> bool {
+        if texts.iter().any(|words| words.keys.len() > WORDS) {
+            return false;
+        }
+        let first = Placed::new(&self.frame, &texts[0].keys);
+        let missing = first.places.iter().filter(|&&at| at == NONE).count();
+        if missing * FRAME_PART > self.frame.len() {
+            return false;
+        }
+        let differs_in_fields = |words: &&Words| {
+            let other = Placed::new(&self.frame, &words.keys);
+            let has_same = first.places.iter().zip(&other.places).all(|(a, b)| (*a == NONE) == (*b == NONE));
+            let mut fields = self.fields.iter().peekable();
+            has_same
+                && (0..=self.frame.len()).all(|at| {
+                    let values = (first.slot(at), other.slot(at));
+                    match values {
+                        (Some(_), Some(value)) if fields.next_if_eq(&&(at as u32)).is_some() => value.len() <= LONG,
+                        _ => first.words[first.around(at)] == other.words[other.around(at)],
+                    }
+                })
+        };
+        let fitting = texts[1..].iter().filter(differs_in_fields).count();
+        (1 + fitting) * 100 >= texts.len() * IN_FIELDS
+    }
+
+    /// Returns a hash of the values of all fields. If words of the frame are missing around a field, its value is all
+    /// that stands there instead.
+    fn values(&self, words: &Words) -> u64 {
+        let mut bytes = Vec::new();
+        if words.keys.len() > WORDS {
+            words.keys.iter().for_each(|key| bytes.extend(key.to_le_bytes()));
+        } else {
+            let placed = Placed::new(&self.frame, &words.keys);
+            for &field in &self.fields {
+                let range = placed.around(field as usize);
+                bytes.extend((range.len() as u64).to_le_bytes());
+                words.keys[range].iter().for_each(|key| bytes.extend(key.to_le_bytes()));
+            }
+        }
+        xxhash_rust::xxh3::xxh3_64(&bytes)
+    }
+
+    /// Returns the parts of a text before, between and behind the fields, and the values of the fields.
+    pub fn cut<'a>(&self, text: &'a str) -> (Vec<&'a str>, Vec<&'a str>) {
+        let words = Words::of(text);
+        if words.keys.len() > WORDS {
+            return (vec![text], Vec::new());
+        }
+        let placed = Placed::new(&self.frame, &words.keys);
+        let (mut parts, mut values, mut end) = (Vec::new(), Vec::new(), 0);
+        for &field in &self.fields {
+            let range = placed.around(field as usize);
+            let (from, to) = match words.spans[range.clone()] {
+                [first, .., last] => (first.0, last.1),
+                [only] => only,
+                // An empty field stands right behind the word before it.
+                [] => [range.start.checked_sub(1).map_or(0, |before| words.spans[before].1); 2].into(),
+            };
+            let (from, to) = ((from as usize).max(end), (to as usize).max(end));
+            parts.push(&text[end..from]);
+            values.push(&text[from..to]);
+            end = to;
+        }
+        parts.push(&text[end..]);
+        (parts, values)
+    }
+
+    /// Returns the number of fields.
+    pub fn field_count(&self) -> usize {
+        self.fields.len()
+    }
+}
+
+/// Returns the words of the first member that nearly all members have, in order.
+fn frame(members: &[&[u64]]) -> Vec<u64> {
+    let mut counts = vec![1usize; members[0].len()];
+    for member in &members[1..] {
+        let partners = align(members[0], member);
+        counts.iter_mut().zip(&partners).for_each(|(count, &at)| *count += usize::from(at != NONE));
+    }
+    let frequent = |&(_, &count): &(&u64, &usize)| count * 100 >= members.len() * FRAME;
+    members[0].iter().zip(&counts).filter(frequent).map(|(&word, _)| word).collect()
+}
+
+/// What stands in a slot.
+struct Slot {
+    /// Number of members that have the most frequent value.
+    frequent: usize,
+    /// Number of different values.
+    values: usize,
+    is_field: bool,
+}
+
+impl Slot {
+    /// Reads the values of a slot; None if it is empty in all members that have it.
+    fn of(values: &[&[u64]], members: usize) -> Option<Slot> {
+        if values.iter().all(|value| value.is_empty()) {
+            return None;
+        }
+        let mut counts: HashMap<&[u64], usize> = HashMap::new();
+        values.iter().for_each(|value| *counts.entry(value).or_default() += 1);
+        let frequent = counts.values().copied().max().unwrap_or(0);
+        let varies = (values.len() - frequent) * 100 >= members * VARYING;
+        let empty = counts.get(&[][..]).copied().unwrap_or(0);
+        let long = values.iter().filter(|value| value.len() > LONG).count();
+        let is_field = varies && empty * 100 <= members * EMPTY && long * 10 <= values.len();
+        Some(Slot { frequent, values: counts.len(), is_field })
+    }
+}
+
+/// Returns the form of each cluster, if it is a template; on the threads of the current rayon pool. A cluster is some of
+/// its rows, its representative first. The result is useless once `stop` is set.
+pub fn find(clusters: &[&[u32]], text: TextOf<'_, '_>, stop: &AtomicBool) -> Vec<Option<Form>> {
+    let find = |rows: &&[u32]| {
+        let read = |row: &u32| if stop.load(Relaxed) { Words::default() } else { Words::of(&text(*row as usize)) };
+        Form::of(&rows.iter().map(read).collect::<Vec<Words>>())
+    };
+    clusters.par_iter().map(find).collect()
+}
+
+/// Returns for each cluster one of the forms that it fits: most of the frame is there, and its rows differ in fields only.
+/// Clusters of a few rows, which alone say little, are recognised by the form of a large one.
+pub fn fit(forms: &[Form], clusters: &[&[u32]], text: TextOf<'_, '_>, stop: &AtomicBool) -> Vec<Option<u32>> {
+    let by_word = by_rarest_words(forms);
+    let find = |rows: &&[u32]| {
+        if stop.load(Relaxed) {
+            return None;
+        }
+        let mut texts = vec![Words::of(&text(rows[0] as usize))];
+        let words: HashSet<u64> = texts[0].keys.iter().copied().collect();
+        let mut common: HashMap<u32, usize> = HashMap::new();
+        let some = words.iter().filter_map(|word| by_word.get(word)).flatten();
+        some.for_each(|&form| *common.entry(form).or_default() += 1);
+        let mut likely: Vec<(u32, usize)> = common.into_iter().collect();
+        likely.sort_unstable_by_key(|&(form, common)| (std::cmp::Reverse(common), form));
+        likely.truncate(FORMS);
+        if !likely.is_empty() {
+            texts.extend(rows[1..].iter().map(|&row| Words::of(&text(row as usize))));
+        }
+        likely.into_iter().map(|(form, _)| form).find(|&form| forms[form as usize].fits(&texts))
+    };
+    clusters.par_iter().with_min_len(16).map(find).collect()
+}
+
+/// Returns the forms by some words of their frame, those in the fewest forms: a text that fits a form has most of these.
+fn by_rarest_words(forms: &[Form]) -> KeyMap<Vec<u32>> {
+    let words: Vec<HashSet<u64>> = forms.iter().map(|form| form.frame.iter().copied().collect()).collect();
+    let mut counts: KeyMap<u32> = KeyMap::default();
+    words.iter().flatten().for_each(|&word| *counts.entry(word).or_default() += 1);
+    let mut by_word: KeyMap<Vec<u32>> = KeyMap::default();
+    for (at, words) in words.iter().enumerate() {
+        let mut rarest: Vec<u64> = words.iter().copied().collect();
+        rarest.sort_unstable_by_key(|word| (counts[word], *word));
+        rarest.iter().take(RAREST).for_each(|&word| by_word.entry(word).or_default().push(at as u32));
+    }
+    by_word
+}
+
+/// Returns for rows, each with the number of its form, a hash of the values of its fields.
+pub fn values(forms: &[Form], rows: &[(u32, u32)], text: TextOf<'_, '_>, stop: &AtomicBool) -> Vec<u64> {
+    let read = |&(row, form): &(u32, u32)| {
+        if stop.load(Relaxed) { 0 } else { forms[form as usize].values(&Words::of(&text(row as usize))) }
+    };
+    rows.par_iter().with_min_len(64).map(read).collect()
+}
+
+#[cfg(test)]
+mod tests;
