@@ -102,6 +102,13 @@ def test_a_radius_is_verified(texts: list[str], distinguish: tuple[str, ...], li
     assert found.clusters.tolist() == labels
 
 
+@pytest.mark.parametrize("bits", [8, 16, 64])
+def test_narrow_fingerprints_that_collide_are_verified(bits: int) -> None:
+    texts = [f"the harbour street is closed until day {n // 2}" for n in range(800)]
+    found = nd.dedup(texts, radius=0, recipe=nd.Recipe(bits=bits), distinguish="numbers")
+    assert found.clusters.tolist() == [n // 2 * 2 for n in range(800)]
+
+
 def test_many_lines_of_one_template_are_told_apart_quickly() -> None:
     # A dense bucket without `distinguish`; here each number is a class of its own.
     texts = [

@@ -385,14 +385,13 @@ class RadiusJoin(Matches):
         self._order = np.arange(rows) if order is None else order
         self._values = corpus.values if order is None else corpus.values[order]
         self._signal = corpus.signal if order is None else corpus.signal[order]
-        # For each place the first place with an equal fingerprint, or an equal text. Equal
-        # fingerprints say nothing of the order of words.
-        if "order" in question.distinguish:
-            self._twin_places = np.arange(rows)
-            self._link_equal_texts(self._twin_places)
-        else:
+        # For each place the first place with an equal fingerprint, or an equal text.
+        if question.has_twins_by_fingerprint(corpus.recipe.bits):
             self._twin_places = clusters(self._fingerprints(), 0, threads=threads)
             self._link_equal_texts(np.flatnonzero(~self._signal))
+        else:
+            self._twin_places = np.arange(rows)
+            self._link_equal_texts(self._twin_places)
         self.twins = np.empty(rows, dtype=np.int64)
         self.twins[self._order] = self._order[self._twin_places]
         self.plan = {}

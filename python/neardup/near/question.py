@@ -15,6 +15,10 @@ Linkage = Literal["connected", "star"]
 
 DEFAULT_RECALL = 0.99
 
+# Fingerprints of this width are equal by chance for two of 10⁸ texts with a probability of 1 in
+# 3,700.
+SAFE_BITS = 64
+
 
 @dataclass(frozen=True)
 class Question:
@@ -38,6 +42,11 @@ class Question:
     def all_distinguished(self) -> tuple[Distinguished, ...]:
         """The aspects as a user names them, with "fields"."""
         return (*self.distinguish, "fields") if self.fields else self.distinguish
+
+    def has_twins_by_fingerprint(self, bits: int) -> bool:
+        """Return whether texts with equal fingerprints of this width agree in what is
+        distinguished: these say nothing of the order of words, and narrow ones collide."""
+        return not self.distinguish or (bits >= SAFE_BITS and "order" not in self.distinguish)
 
 
 def check_question(

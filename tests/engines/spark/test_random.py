@@ -75,6 +75,8 @@ def question_of(chance: random.Random) -> dict[str, Any]:
         asked["similarity"] = chance.choice([0.4, 0.6, 0.7, 0.85, 0.85, 0.95, 1.0])
         asked["recall"] = chance.choice([None, None, 0.9, 0.99, 1.0])
     recipes = [None, None, nd.Recipe(bits=64), nd.Recipe(tokens="chars", ngram=3), "simhash"]
+    if asked.get("radius", 8) < 8:
+        recipes += [nd.Recipe(bits=8)]
     asked["recipe"] = chance.choice(recipes)
     asked["keep"] = chance.choice(["first", "first", "longest", "shortest", "newest:key"])
     asked["distinguish"] = chance.choice([None, chance.sample(ASPECTS, chance.randint(1, 4))])

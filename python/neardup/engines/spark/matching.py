@@ -191,7 +191,8 @@ def fill_labels(
         wanted = pairs.select(F.col("left").alias("row")).union(pairs.select("right"))
         present = labels.where("row <> label")
         texts = fetch_texts(rows, wanted, sources, present=present)
-    judged = judge_pairs(rows, pairs, pairs.count(), texts, "verdicts").toDF(*LINK_COLUMNS)
+    count = pairs.count() if rows.request.question.similarity is None else rows.variant_count
+    judged = judge_pairs(rows, pairs, count, texts, "verdicts").toDF(*LINK_COLUMNS)
     others = [name for name in labels.columns if name not in LINK_COLUMNS[2:]]
     filled = unknown.select(*others).join(judged, ["row", "label"]).select(*labels.columns)
     return labels.where("differs IS NOT NULL").union(filled)

@@ -374,12 +374,13 @@ def make_rows(
     sketched: DataFrame, request: SparkRequest, storage: Storage, *, across: bool = False
 ) -> Rows:
     """Number rows and find for each the first row with equal features, or the equal text without a
-    signal; with a radius, the equal fingerprint, unless order counts, of which it says nothing."""
+    signal; with a radius, the equal fingerprint, if that suffices."""
     from pyspark.sql import functions as F
 
     rows = number_rows(sketched, storage)
     same, question = F.col("digest"), request.question
-    if question.similarity is None and "order" not in question.distinguish:
+    by_fingerprint = question.has_twins_by_fingerprint(request.recipe.bits)
+    if question.similarity is None and by_fingerprint:
         same = F.when(F.col("signal"), F.col("fingerprint")).otherwise(same)
         # Digests and fingerprints never mix: they are grouped by signal.
         rows = rows.withColumn("same", same)
