@@ -34,7 +34,7 @@ READING = (
 )
 PASSAGES = "--template --min-words --min-chars --bridge"
 JOB = (
-    f"{NEAR} {RECIPE} {READING} --as --no-mask --within --engine --master --threads "
+    f"{NEAR} --purpose {RECIPE} {READING} --as --no-mask --within --engine --master --threads "
     "--work-dir --resume -o --out --report --lang --quarantine --no-guard --strict --config --json "
     "-q --quiet"
 )

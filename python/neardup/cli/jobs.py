@@ -211,6 +211,7 @@ def _run(
         strict=output.strict,
         guard=not output.no_guard,
         **vars(shared.near),
+        **vars(shared.purpose),
         **vars(shared.engine),
         **own,
     )

@@ -41,6 +41,7 @@ DELIMITERS = {"tab": "\t", "\\t": "\t"}
 SIZE_SHIFTS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 LANGUAGES = ("en", "zh")
 ASPECTS = ("numbers", "negation", "symbols", "order", "fields")
+PURPOSES = ("corpus", "news", "records", "templates")
 MAX_SHOWN_PATH = 72
 
 INPUTS = argument(
@@ -95,9 +96,23 @@ class NearOptions:
         metavar="NAME,…",
         values=ASPECTS,
         daily=True,
-        help="Texts that differ in this are no near-duplicates, whatever their similarity: "
-        "numbers, negation, symbols, order; dedup and cluster: also fields, those of records made "
-        "from one form. Several are joined by commas.",
+        help="Texts that differ in this are no near-duplicates: numbers, negation, symbols, order; "
+        "for dedup and cluster also fields, of records made from one form.",
+    )
+
+
+@dataclass(frozen=True)
+class PurposeOptions:
+    SECTION = NEAR
+
+    purpose: str | None = option(
+        "--purpose",
+        metavar="NAME",
+        values=PURPOSES,
+        daily=True,
+        help="Sets --similarity and --distinguish for a kind of texts, unless they are given: "
+        "corpus (the default), news (reposted stories), records (titles, products, questions), "
+        "templates (forms with other fields).",
     )
 
 
@@ -402,6 +417,7 @@ class JobOptions:
     """Options of all jobs on whole files."""
 
     near: NearOptions = field(default_factory=NearOptions)
+    purpose: PurposeOptions = field(default_factory=PurposeOptions)
     recipe: RecipeOptions = field(default_factory=RecipeOptions)
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     captures: CaptureOptions = field(default_factory=CaptureOptions)

@@ -100,7 +100,9 @@ class Job:
             options.recall,
             bits=texts.recipe.bits,
             distinguish=options.distinguish,
-            fields=name != "pairs",
+            # A purpose may have fields, which pairs and a reference do not show.
+            fields=name != "pairs" and not (options.purpose and options.against),
+            purpose=options.purpose,
         )
         if self.question.fields and options.against:
             raise ValueError(

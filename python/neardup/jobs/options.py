@@ -62,8 +62,8 @@ class Progress(Protocol):
 class Options:
     """Options of `dedup`, `pairs` and `cluster`.
 
-    similarity, radius, recall, distinguish, recipe, keep, threads   as for `neardup.dedup`;
-                newest:NAME and best:NAME compare a column of the inputs
+    similarity, radius, recall, distinguish, purpose, recipe, keep, threads   as for
+                `neardup.dedup`; newest:NAME and best:NAME compare a column of the inputs
     linkage     as for `neardup.dedup` [default: star for dedup and for captures of HTTP
                 responses, connected for cluster]
     engine      where inputs are read and pairs are found: "local", or "spark"
@@ -102,6 +102,7 @@ class Options:
     radius: int | None = None
     recall: float | None = None
     distinguish: str | Iterable[str] | None = None
+    purpose: str | None = None
     recipe: RecipeLike = None
     keep: str = "first"
     linkage: Linkage | None = None

@@ -186,6 +186,7 @@ def dedup(
     threads: int | None = None,
     pairs: bool = False,
     distinguish: str | Iterable[str] | None = None,
+    purpose: str | None = None,
 ) -> Deduplication:
     """Find near-duplicates among texts and decide which to keep.
 
@@ -210,6 +211,9 @@ def dedup(
                 "negation", "symbols", "order", several as a list or joined by commas. With "order"
                 the similarity is at most the share of words in the same order. "fields": records
                 made from one form, in its fields (see `Deduplication.templates`)
+    purpose     sets similarity and distinguish for a kind of texts, unless they are given:
+                "corpus" (the default), "news" (reposted stories), "records" (titles, products,
+                questions), "templates" (forms with other fields); see docs/purposes.md
 
     A text with too few words for a fingerprint is removed only if it equals another; a text without
     a letter or digit, never.
@@ -225,7 +229,13 @@ def dedup(
     check_linkage(linkage)
     chosen = as_recipe(recipe)
     question = check_question(
-        similarity, radius, recall, bits=chosen.bits, distinguish=distinguish, fields=True
+        similarity,
+        radius,
+        recall,
+        bits=chosen.bits,
+        distinguish=distinguish,
+        fields=True,
+        purpose=purpose,
     )
     chosen = chosen.distinguishing(question.distinguish)
     column = string_column(texts)

@@ -1,4 +1,4 @@
-"""The question of a search: a similarity threshold or a radius, and a recall; and linkages."""
+"""The question of a search: a similarity or a radius, and a recall; purposes; linkages."""
 
 from __future__ import annotations
 
@@ -49,6 +49,29 @@ class Question:
         return not self.distinguish or (bits >= SAFE_BITS and "order" not in self.distinguish)
 
 
+@dataclass(frozen=True)
+class Purpose:
+    """The settings that suit a kind of texts; docs/purposes.md has the measurements."""
+
+    similarity: float
+    distinguish: tuple[Distinguished, ...]
+
+
+PURPOSES: dict[str, Purpose] = {
+    "corpus": Purpose(DEFAULT_SIMILARITY, ()),
+    "news": Purpose(0.7, ("fields",)),
+    "records": Purpose(0.8, ("numbers", "negation", "symbols", "order")),
+    "templates": Purpose(DEFAULT_SIMILARITY, ("fields",)),
+}
+
+
+def check_purpose(purpose: str) -> Purpose:
+    """Return the settings of a purpose."""
+    if purpose not in PURPOSES:
+        raise ValueError(f"purpose is {purpose!r}; it must be one of {', '.join(PURPOSES)}")
+    return PURPOSES[purpose]
+
+
 def check_question(
     similarity: float | None,
     radius: int | None,
@@ -57,12 +80,20 @@ def check_question(
     bits: int,
     distinguish: str | Iterable[str] | None = None,
     fields: bool = False,
+    purpose: str | None = None,
 ) -> Question:
     """Check a user's thresholds and return the question.
 
-    bits    width of the fingerprints
-    fields  whether `distinguish` may have "fields": clusters of a whole corpus are asked for
+    bits     width of the fingerprints
+    fields   whether `distinguish` may have "fields": clusters of a whole corpus are asked for
+    purpose  settings to use where no other is given; "fields" only if they are allowed
     """
+    if purpose is not None:
+        settings = check_purpose(purpose)
+        if similarity is None and radius is None:
+            similarity = settings.similarity
+        allowed = [name for name in settings.distinguish if fields or name != "fields"]
+        distinguish = distinguish or allowed
     names = check_distinguish(distinguish, fields=fields)
     aspects, fields = tuple(name for name in names if name != "fields"), "fields" in names
     if similarity is not None and radius is not None:
