@@ -122,9 +122,9 @@ class Index:
     >>> index.add([0b0000, 0b0111, 0b1111], ids=["a", "b", "c"])
     ['a', 'b', 'c']
     >>> index.search(0b0011, radius=1)
-    [Match(id='b', distance=1, similarity=None)]
+    [Match(id='b', distance=1, similarity=None, differs=None, lost=None)]
     >>> index.nearest(0b0011, n=2)
-    [Match(id='b', distance=1, similarity=None), Match(id='a', distance=2, similarity=None)]
+    [Match(id='b', distance=1, similarity=None, differs=None, lost=None), Match(id='a', distance=2, similarity=None, differs=None, lost=None)]
     """
 
     _core: _core.Index
