@@ -171,8 +171,9 @@ def test_the_summary_counts_the_rows(tmp_path: Path, job: str) -> None:
         assert found.lost is None
 
 
+@pytest.mark.parametrize("by_radius", [False, True])
 @pytest.mark.parametrize("size", [1, 3, 1000])
-def test_examples_are_the_most_suspicious_ones(size: int) -> None:
+def test_examples_are_the_most_suspicious_ones(size: int, by_radius: bool) -> None:
     """However the pairs come in parts."""
     chance = random.Random(7)
     values = ["", "numbers", "negation", "numbers,negation", "symbols", "order"]
@@ -181,13 +182,15 @@ def test_examples_are_the_most_suspicious_ones(size: int) -> None:
     for start in range(0, len(pairs), size):
         left, right, differs, lost = zip(*pairs[start : start + size], strict=True)
         rows = np.array(left), np.array(right)
-        tally.add(*rows, rows[0] % 64, None, pa.array(differs), pa.array(lost))
+        bits = rows[0] * 7 % 64
+        cosine = None if by_radius else 1 - bits / 100
+        tally.add(*rows, bits, cosine, pa.array(differs), pa.array(lost))
     assert tally.counts == {name: sum(name in each[2] for each in pairs) for name in ASPECTS}
     assert tally.pairs == len(pairs)
     found, shown = dict(tally.examples()), set[tuple[int, int]]()
     assert list(found) == ["negation", "numbers", "symbols", "order", "lost"]
     for name, examples in found.items():
-        best = sorted((each for each in pairs if name in each[2]), key=lambda each: each[3])[:5]
+        best = sorted((x for x in pairs if name in x[2]), key=lambda x: (x[0] * 7 % 64, x[0]))[:5]
         if name == "lost":
             best = sorted(pairs, key=lambda each: -each[3])[:5]
         expected = [each[:2] for each in best if each[:2] not in shown]

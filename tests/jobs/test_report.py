@@ -51,6 +51,56 @@ def test_every_job_leads_with_what_it_found(tmp_path: Path) -> None:
     assert counts_of(page_of(jobs.cluster, source)) == {**found, **kinds}
 
 
+DIFFERING = [
+    f"{TEXT} on day 5",
+    f"{TEXT} on day 50",
+    f"{TEXT} on day 5".replace("will be", "will not be"),
+    f"{OTHER} if a == b",
+    f"{OTHER} if a != b",
+    f"{OTHER} on paper if a == b of gulls",
+]
+
+
+def differing_section(page: str) -> str:
+    return page.split("<h2>What differs</h2>")[1].split("</section>")[0]
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("by", [{}, {"radius": 40}], ids=str)
+def test_what_differs_is_shown_the_most_suspicious_first(
+    job: Any, by: dict[str, Any], tmp_path: Path
+) -> None:
+    lines = [line(id=f"d{at}", text=text) for at, text in enumerate(DIFFERING)]
+    page = page_of(job, write(tmp_path / "in.jsonl", *lines), **by)
+    found = differing_section(page)
+    rows = re.findall(r'<tr><th scope="row">(\w+)</th><td>(\d+)</td></tr>', found)
+    pairs = job is jobs.pairs
+    expected = {"numbers": "2" if pairs else "1", "negation": "2" if pairs else "1"}
+    assert dict(rows) == {**expected, "symbols": "2" if pairs else "1"}
+    assert "To keep such records apart: --distinguish numbers,negation,symbols" in found
+    heads = re.findall(r"<summary>.*?<h3>(?:<[^>]*>)*(d\d)  ·  (d\d)<.*?</summary>", found)
+    assert heads[0] == ("d0", "d2")
+    assert found.count(" open>") == 1
+    # What the recipe ignores is marked where it is a token that differs.
+    assert "if a <del>=</del>= b" in found
+    assert "if a <ins>!</ins>= b" in found
+    assert '<tr><th scope="row">Symbols</th><td><bdi dir="auto" lang="">==</bdi>' in found
+    links = re.findall('href="#(cluster[0-9])"', found)
+    assert bool(links) != pairs
+    assert all(f'<div id="{link}"></div>' in page for link in links)
+
+
+def test_a_cluster_that_is_not_shown_has_no_link(tmp_path: Path) -> None:
+    lines = [line(text=text) for text in DIFFERING]
+    page = page_of(jobs.dedup, write(tmp_path / "in.jsonl", *lines), report_clusters=1)
+    found = differing_section(page)
+    assert "href" in found
+    assert found.count("href") < found.count("<summary>")
+    assert "What differs" not in page_of(
+        jobs.dedup, tmp_path / "in.jsonl", distinguish="numbers,negation,symbols"
+    )
+
+
 def test_the_reference_is_counted_where_there_is_one(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", *GOOD)
     said = "3 records were only compared with."

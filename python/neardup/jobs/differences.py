@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup._util.arrow import array_values
 from neardup.text.differences import ASPECTS
@@ -23,11 +23,11 @@ EXAMPLES = 5
 class Example(NamedTuple):
     """A pair of rows that differ: the one kept, and its near-duplicate.
 
-    order  examples of an aspect are sorted by it: where little else has changed, the aspect
-           decides; of the most words lost, the most first
+    order  examples are sorted by it: of an aspect the most similar pair first, for where little
+           else has changed the aspect decides; of words lost the most first
     """
 
-    order: int
+    order: float
     left: int
     right: int
     distance: int
@@ -63,18 +63,19 @@ class DifferenceTally:
         codes = array_values(encoded.indices)
         known = [value.split(",") for value in encoded.dictionary.to_pylist()]
         self.pairs += len(left)
+        farness = distance if similarity is None else -similarity
         self._keep(LOST, np.flatnonzero(words), -words, left, right, distance, similarity)
         for aspect in ASPECTS:
             has = np.array([aspect in each for each in known], dtype=bool)
             at = np.flatnonzero(has[codes])
             self.counts[aspect] += len(at)
-            self._keep(aspect, at, words, left, right, distance, similarity)
+            self._keep(aspect, at, farness, left, right, distance, similarity)
 
     def _keep(
         self,
         name: str,
         at: NDArray[np.int64],
-        order: NDArray[np.int64],
+        order: NDArray[Any],
         left: NDArray[np.integer],
         right: NDArray[np.integer],
         distance: NDArray[np.integer],
@@ -87,7 +88,7 @@ class DifferenceTally:
         for place in at[np.argsort(order[at], kind="stable")[:EXAMPLES]].tolist():
             cosine = float("nan") if similarity is None else float(similarity[place])
             pair = int(left[place]), int(right[place]), int(distance[place]), cosine
-            examples.append(Example(int(order[place]), *pair))
+            examples.append(Example(float(order[place]), *pair))
         examples.sort(key=lambda each: each[:3])
         del examples[EXAMPLES:]
 

@@ -251,14 +251,9 @@ class Summary:
             (name, count), *others = counts.items()
             line = f"{count:,} of {of} {'differs' if count == 1 else 'differ'} in {name}{other}"
             line += "".join(f", {count:,} in {name}" for name, count in others)
-            if not set(counts) <= set(self.distinguish):
-                wanted = [
-                    name
-                    for name in (*self.differs, "fields")
-                    if name in (*counts, *self.distinguish)
-                ]
+            if names := self.to_distinguish():
                 keeps = "keeps them" if self.job == "dedup" else "keeps them apart"
-                line += f"; --distinguish {','.join(wanted)} {keeps}"
+                line += f"; --distinguish {','.join(names)} {keeps}"
             yield line
         if self.lost is not None and self.lost["words"]:
             yield (
@@ -273,6 +268,12 @@ class Summary:
         if "fields" in self.distinguish:
             return f"{line}, which were kept apart"
         return f"{line}; --distinguish fields keeps them apart"
+
+    def to_distinguish(self) -> list[str]:
+        """Return the aspects that would keep apart what differs; none if all were asked for."""
+        names = (*self.differs, "fields")
+        wanted = [name for name in names if self.differs.get(name) or name in self.distinguish]
+        return [] if set(wanted) <= set(self.distinguish) else wanted
 
     def _documents(self) -> str:
         line = f"read {_count(self.read, 'record')}"

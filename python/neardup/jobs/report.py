@@ -19,7 +19,14 @@ from neardup.jobs.sample import ThresholdSample, floor_below, sample_threshold
 from neardup.near.matches import SIMILARITY_STEPS, PairSample, SampledPair
 from neardup.reports.charts import Histogram
 from neardup.reports.formatting import percent
-from neardup.reports.job import JobReport, ShownCluster, ShownPair, ShownTemplate, render_job
+from neardup.reports.job import (
+    JobReport,
+    ShownCluster,
+    ShownDifference,
+    ShownPair,
+    ShownTemplate,
+    render_job,
+)
 from neardup.reports.kinds import (
     FacetColumns,
     Facets,
@@ -32,6 +39,7 @@ from neardup.reports.kinds import (
 from neardup.reports.marked_text import ShownRecord
 from neardup.reports.page import Sentence, language_of_locale
 from neardup.reports.views import ResponseView
+from neardup.text.differences import differences
 from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -107,6 +115,9 @@ def _job_report(job: Job, corpus: SpooledCorpus, found: FoundClusters | Matches)
         sentences=list(_sentences(job)),
         settings=_settings(job),
         histograms=list(_histograms(job, matches, sample)),
+        differing={name: count for name, count in job.differing.counts.items() if count},
+        differing_said=list(_differing_said(job)),
+        differences=list(_differences(job, corpus, matches, clusters)),
         pairs=_pairs(job, corpus, matches, sample),
         pairs_note=Sentence("pairs.note" if job.is_sketched else "pairs.note_radius"),
         threshold=_threshold(job),
@@ -207,6 +218,27 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_NAMES]) + (", …" if len(names) > MAX_NAMES else "")
 
 
+def _differing_said(job: Job) -> Iterator[Sentence]:
+    found = job.summary
+    if found.lost is not None and found.lost["words"]:
+        yield Sentence(
+            "differing.words", {"n": found.lost["words"], "median": found.lost["median"]}
+        )
+    if names := found.to_distinguish():
+        yield Sentence("differing.option", {"names": ",".join(names)})
+
+
+def _differences(
+    job: Job, corpus: SpooledCorpus, matches: Matches, clusters: _Clusters | None
+) -> Iterator[ShownDifference]:
+    for _, examples in job.differing.examples():
+        for _, left, right, distance, similarity in examples:
+            sides = _sides(corpus, matches, left, right, distance, similarity)
+            found = differences(corpus.text_of(left), corpus.text_of(right))
+            place, size = (None, 0) if clusters is None else clusters.place(right)
+            yield ShownDifference(*sides, found, place, size)
+
+
 def _histograms(job: Job, matches: Matches, sample: ThresholdSample | None) -> Iterator[Histogram]:
     asked, seen = job.question, matches.sample
     if seen is not None:
@@ -300,15 +332,25 @@ def _twins(job: Job, corpus: SpooledCorpus, matches: Matches) -> list[ShownPair]
 
 def _pair(corpus: SpooledCorpus, matches: Matches, pair: SampledPair) -> ShownPair:
     left, right = min(pair[:2]), max(pair[:2])
-    similarity = pair.similarity
+    sides = _sides(corpus, matches, left, right, pair.distance, pair.similarity)
+    return ShownPair(*sides, bool(pair.near))
+
+
+def _sides(
+    corpus: SpooledCorpus,
+    matches: Matches,
+    left: int,
+    right: int,
+    distance: int,
+    similarity: float,
+) -> tuple[ShownRecord, ShownRecord]:
     if np.isnan(similarity):
         similarity = float(
             matches.judge.verdicts(np.array([left]), np.array([right])).similarity[0]
         )
-    return ShownPair(
+    return (
         _shown(corpus, left, left, None, 0),
-        _shown(corpus, right, left, similarity, pair.distance),
-        bool(pair.near),
+        _shown(corpus, right, left, similarity, distance),
     )
 
 
@@ -318,21 +360,24 @@ class _Clusters:
     def __init__(self, job: Job, corpus: SpooledCorpus, found: FoundClusters) -> None:
         self._job, self._corpus, self._matches = job, corpus, found.matches
         self._found = found.clusters
-        labels = self._found.labels
+        asked, labels = job.options.report_clusters, self._found.labels
+        self._most = MAX_CLUSTERS if asked is None else asked
         self._sizes = np.bincount(labels, minlength=len(labels))
         roots = np.flatnonzero(self._sizes > 1)
         self.roots = roots[np.argsort(-self._sizes[roots], kind="stable")]
+
+    def place(self, row: int) -> tuple[int | None, int]:
+        """Return the place of a row's cluster among those shown, None if not, and its size."""
+        root = self._found.labels[row]
+        places = np.flatnonzero(self.roots[: self._most] == root).tolist()
+        return (places[0] if places else None), int(self._sizes[root])
 
     def by_size(self) -> list[tuple[int, int]]:
         sizes, counts = np.unique(self._sizes[self.roots], return_counts=True)
         return list(zip(sizes.tolist(), counts.tolist(), strict=True))
 
     def largest(self) -> list[ShownCluster]:
-        asked = self._job.options.report_clusters
-        return [
-            self._cluster(int(root))
-            for root in self.roots[: MAX_CLUSTERS if asked is None else asked]
-        ]
+        return [self._cluster(int(root)) for root in self.roots[: self._most]]
 
     def _cluster(self, root: int) -> ShownCluster:
         found, corpus = self._found, self._corpus

@@ -214,7 +214,7 @@ def pair_view(
         words.sentence_gap.join(map(words.say, found.verdict)),
         unit,
         list(_figures(found, passages, columns, words, unit)),
-        list(_differences(found.differences, words, unit)),
+        list(difference_rows(found.differences, words, unit)),
         columns,
         _rows(found, passages, prefix),
         words("list.rows", shown=MAX_LISTED, n=len(passages)) if len(passages) > MAX_LISTED else "",
@@ -365,7 +365,10 @@ def _figures(
     yield Figure(words("figure.passages", n=len(passages)), number(len(passages)), "passages")
 
 
-def _differences(found: Differences | None, words: Wording, unit: Unit) -> Iterator[DifferenceRow]:
+def difference_rows(
+    found: Differences | None, words: Wording, unit: Unit
+) -> Iterator[DifferenceRow]:
+    """Return what only one text has: a row for each kind of token."""
     for name, (left, right) in {} if found is None else own_tokens(found).items():
         if left or right:
             label = words(f"differs.{unit if name == 'words' else name}")

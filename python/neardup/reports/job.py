@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from neardup.reports import comparison
 from neardup.reports.charts import Drawing, Histogram, draw_chart, histogram_chart, size_chart
 from neardup.reports.differences import Fold
 from neardup.reports.formatting import block_pieces, cosine, line_pieces, line_text, number
 from neardup.reports.marked_text import ShownRecord, SideBySide, Sides
 from neardup.reports.page import Sentence, Wording, render_page
+from neardup.text.comparison import unit_of
+from neardup.text.differences import Differences
 
 OPEN_CLUSTERS = 3
 
@@ -48,12 +51,30 @@ class ShownTemplate:
 
 
 @dataclass(frozen=True)
+class ShownDifference:
+    """Two near-duplicates and what differs between them, `left` the one kept.
+
+    cluster  its place among the clusters of the page; None if it is not there
+    size     number of records of the cluster; 0 for a pair
+    """
+
+    left: ShownRecord
+    right: ShownRecord
+    found: Differences
+    cluster: int | None = None
+    size: int = 0
+
+
+@dataclass(frozen=True)
 class JobReport:
     """The content of the report. Lists may be cut by the caller; counts are of the whole.
 
     job       "dedup", "pairs" or "cluster"
     counts    the main numbers, by name
     sentences  how the result was computed
+    differing  how many near-duplicates differ in each aspect; empty if none does
+    differing_said   what is lost, and how to keep apart what differs
+    differences  examples of them, the most suspicious first
     pairs     near-duplicates first, then rejected pairs; each the most similar first
     clusters  the largest; None if the job makes none
     sizes     cluster size and how many clusters have it, ascending
@@ -68,6 +89,9 @@ class JobReport:
     sentences: Sequence[Sentence] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     histograms: Sequence[Histogram] = ()
+    differing: Mapping[str, int] = field(default_factory=dict)
+    differing_said: Sequence[Sentence] = ()
+    differences: Sequence[ShownDifference] = ()
     pairs: Sequence[ShownPair] = ()
     pairs_note: Sentence | None = None
     threshold: Sentence | None = None
@@ -92,6 +116,9 @@ class _Folded:
     shown: Sequence[Sides]
     opened: bool
     near: bool = True
+    rows: Sequence[comparison.DifferenceRow] = ()
+    anchor: str = ""
+    link: tuple[str, str] | None = None
 
 
 def render_job(report: JobReport) -> str:
@@ -113,6 +140,14 @@ def render_job(report: JobReport) -> str:
             for name, value in report.settings.items()
         ],
         drawings=_drawings(report, words),
+        differing=[
+            (words(f"aspect.{name}"), number(count)) for name, count in report.differing.items()
+        ],
+        differing_said=[words.say(each) for each in report.differing_said],
+        differences=[
+            _difference(at, each, report.job, words, beside)
+            for at, each in enumerate(report.differences)
+        ],
         pairs=_pairs(report, beside),
         clusters=_clusters(report, words, beside),
         templates=[
@@ -139,6 +174,39 @@ def _drawings(report: JobReport, words: Wording) -> list[Drawing]:
     return [draw_chart(chart, words) for chart in charts]
 
 
+def _difference(
+    at: int, shown: ShownDifference, job: str, words: Wording, beside: SideBySide
+) -> _Folded:
+    found, left, right = shown.found, shown.left, shown.right
+    unit = unit_of(left.text, right.text)
+    facts = [words(f"aspect.{name}") for name in found.aspects]
+    if found.lost:
+        name = "differing.only_right" if job == "pairs" else "differing.lost"
+        facts.append(words(name, words=words(f"length.{unit}", n=len(found.lost))))
+    link = None
+    if shown.cluster is not None:
+        link = _anchor(shown.cluster), words("differing.cluster", n=shown.size)
+    tokens = [token for side in (*found.numbers, *found.symbols) for token in side]
+    return _Folded(
+        _head(left, right),
+        "" if right.similarity is None else cosine(right.similarity),
+        words.comma.join(facts),
+        [],
+        [beside.pair(left, right, tokens)],
+        at == 0,
+        rows=list(comparison.difference_rows(found, words, unit)),
+        link=link,
+    )
+
+
+def _anchor(cluster: int) -> str:
+    return f"cluster{cluster}"
+
+
+def _head(left: ShownRecord, right: ShownRecord) -> list[Any]:
+    return [*line_pieces(left.id), ("  ·  ", False), *line_pieces(right.id)]
+
+
 def _pairs(report: JobReport, beside: SideBySide) -> list[_Folded]:
     found = []
     # The pairs on both sides of the threshold are open.
@@ -146,9 +214,9 @@ def _pairs(report: JobReport, beside: SideBySide) -> list[_Folded]:
     for at, pair in enumerate(report.pairs):
         similarity = pair.right.similarity
         value = "" if similarity is None else cosine(similarity)
-        head = [*line_pieces(pair.left.id), ("  ·  ", False), *line_pieces(pair.right.id)]
         opened = line_at - 1 <= at <= line_at
         shown = [beside.pair(pair.left, pair.right)]
+        head = _head(pair.left, pair.right)
         found.append(_Folded(head, value, "", [], shown, opened, pair.near))
     return found
 
@@ -162,6 +230,7 @@ def _clusters(report: JobReport, words: Wording, beside: SideBySide) -> list[_Fo
             _notes(cluster, words),
             _members(cluster, beside),
             at < OPEN_CLUSTERS,
+            anchor=_anchor(at),
         )
         for at, cluster in enumerate(report.clusters or ())
     ]

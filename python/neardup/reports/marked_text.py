@@ -303,7 +303,11 @@ class SideBySide:
         parts = [SidePart("", block_pieces(member.text))] if member.text else []
         return Sides("", [self._side(member, parts)])
 
-    def pair(self, left: ShownRecord, right: ShownRecord) -> Sides:
+    def pair(self, left: ShownRecord, right: ShownRecord, tokens: Sequence[str] = ()) -> Sides:
+        """Mark what differs.
+
+        tokens  of only one text; where they stand is marked even if the recipe ignores it
+        """
         first, member = _cut(left), _cut(right)
         if first.text == member.text:
             whole = _is_whole(first) and _is_whole(member)
@@ -312,7 +316,10 @@ class SideBySide:
                 "", [self._side(first, self._whole(first.text)), self._side(member, [], note)]
             )
         found = differences(first.text, member.text, self._steps, fold=self._fold)
-        diffs = _without_cut_ends(found.parts, first, member)
+        diffs = [
+            diff._replace(counts=diff.counts or _has_token(diff, tokens))
+            for diff in _without_cut_ends(found.parts, first, member)
+        ]
         parts_left = [part for each in diffs for part in self._marked(each, "del")]
         parts_right = [part for each in diffs for part in self._marked(each, "ins")]
         sides = [self._side(first, parts_left), self._side(member, parts_right)]
@@ -369,6 +376,12 @@ class SideBySide:
             else:
                 facts.append(words("fact.distance", n=member.distance))
         return [*facts, words("fact.length", n=member.length)]
+
+
+def _has_token(diff: DiffPart, tokens: Sequence[str]) -> bool:
+    """Return whether a change is in a token, as + in +5, or has one."""
+    texts = [text for text in (diff.left.strip().casefold(), diff.right.strip().casefold()) if text]
+    return any(text in token or token in text for text in texts for token in tokens)
 
 
 def _cut(member: ShownRecord) -> ShownRecord:

@@ -132,6 +132,38 @@ PHRASES: Phrases = {
         "内容相同的文本只计一次。",
     ),
     "note.none": ("No pair.", "没有文本对。"),
+    # ---- what differs ----
+    "differing.title": ("What differs", "差异"),
+    "differing.note": (
+        "Similarity counts words; it does not see whether a number is another, a sentence is "
+        "negated or words change places. The most suspicious first: read them before you delete.",
+        "相似度只看用词，看不出数字不同、否定与否、词序变化。以下按可疑程度排列，删除前请先过目。",
+    ),
+    "differing.aspect": ("differ in", "差异"),
+    "differing.of_dedup": ("removed records", "删除的记录"),
+    "differing.of_pairs": ("pairs", "文本对"),
+    "differing.of_cluster": ("members of clusters", "簇内成员"),
+    "differing.words": (
+        (
+            "{n:,} word of removed records is missing in the record kept (median {median:g}).",
+            "{n:,} words of removed records are missing in the record kept (median {median:g}).",
+        ),
+        "删除的记录共有 {n:,} 字在所保留的记录中没有（中位数 {median:g}）。",
+    ),
+    "differing.option": (
+        "To keep such records apart: --distinguish {names}",
+        "如需区分这些记录：--distinguish {names}",
+    ),
+    "differing.lost": ("{words} lost", "丢失 {words}"),
+    "differing.only_right": ("{words} only on the right", "仅右侧有 {words}"),
+    "differing.cluster": (
+        ("to the cluster of {n:,} record", "to the cluster of {n:,} records"),
+        "查看所在的簇（{n:,} 条记录）",
+    ),
+    "aspect.numbers": ("numbers", "数字"),
+    "aspect.negation": ("negation", "否定"),
+    "aspect.symbols": ("symbols", "符号"),
+    "aspect.order": ("order", "词序"),
     # ---- pairs ----
     "pairs.title": ("Pairs on both sides of the threshold", "阈值两侧的文本对"),
     "pairs.title_pairs": ("Pairs", "文本对"),
