@@ -123,8 +123,8 @@ class Index:
     ['a', 'b', 'c']
     >>> index.search(0b0011, radius=1)
     [Match(id='b', distance=1, similarity=None, differs=None, lost=None)]
-    >>> index.nearest(0b0011, n=2)
-    [Match(id='b', distance=1, similarity=None, differs=None, lost=None), Match(id='a', distance=2, similarity=None, differs=None, lost=None)]
+    >>> [(found.id, found.distance) for found in index.nearest(0b0011, n=2)]
+    [('b', 1), ('a', 2)]
     """
 
     _core: _core.Index
