@@ -89,7 +89,7 @@ def test_distinguish_is_checked() -> None:
     with pytest.raises(ValueError, match="distinguish has ''"):
         check_distinguish("")
     with pytest.raises(TypeError, match="distinguish is 5; it must be names of numbers"):
-        check_distinguish(5)  # type: ignore[arg-type]
+        check_distinguish(5)  # type: ignore[call-overload]
 
 
 def test_each_word_of_the_lists_negates() -> None:

@@ -23,7 +23,7 @@ import functools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, get_args, overload
 
 from neardup import _core
 from neardup._util.lazy import FORK_LOCK
@@ -108,6 +108,14 @@ def aspect_names(bits: int) -> str:
     return ",".join(aspect for at, aspect in enumerate(ASPECTS) if bits >> at & 1)
 
 
+@overload
+def check_distinguish(
+    value: str | Iterable[str] | None, *, fields: Literal[False] = False
+) -> tuple[Aspect, ...]: ...
+@overload
+def check_distinguish(
+    value: str | Iterable[str] | None, *, fields: bool
+) -> tuple[Distinguished, ...]: ...
 def check_distinguish(
     value: str | Iterable[str] | None, *, fields: bool = False
 ) -> tuple[Distinguished, ...]:
