@@ -65,7 +65,7 @@ def test_tables(source: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None
     found = printed(capfdbinary, "index", "export", "seen.neardup", "-o", "-").splitlines()
     assert [json.loads(line)["id"] for line in found] == ["=a", "b", "-c"]
     checked = printed(capfdbinary, "index", "check", "seen.neardup", source, "-o", "-.csv")
-    assert checked.startswith(b"query,id,distance,similarity\n")
+    assert checked.startswith(b"query,id,distance,similarity,differs,lost\n")
 
 
 def test_other_outputs_beside_it(source: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -210,10 +210,6 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "Documents that differ in {aspects} are not near, whatever their similarity.",
         "在{aspects}上不同的文档，相似度再高也不算相近。",
     ),
-    "aspect.numbers": ("numbers", "数字"),
-    "aspect.negation": ("negation", "否定"),
-    "aspect.symbols": ("symbols", "符号"),
-    "aspect.order": ("order", "词序"),
     "near.note": (
         "Documents of similarity {similarity} or more are highlighted.",
         "相似度不低于 {similarity} 的文档已突出显示。",
