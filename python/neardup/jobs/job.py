@@ -155,6 +155,11 @@ class Job:
         if options.work_dir is not None:
             check_work_dir(options.work_dir)
 
+    @property
+    def has_reference(self) -> bool:
+        """Whether the inputs are compared with a reference, not with each other."""
+        return bool(self.against or self.collections)
+
     def stage(self, name: str, total: int | None, unit: str) -> None:
         """Begin a stage of the progress."""
         if self.options.progress is not None:
@@ -166,6 +171,11 @@ class Job:
             self.summary.notes.append(message)
         if self.options.on_note is not None:
             self.options.on_note(message)
+
+    def warn(self, message: str) -> None:
+        """Add a warning to the summary: something takes long, or may not be what is meant."""
+        self.summary.warnings.append(message)
+        self.options.on_warning(message)
 
     def _check_outputs(self) -> None:
         options, inputs = self.options, [*self.inputs, *self.against, *self.collections]
@@ -211,9 +221,26 @@ class Job:
             self.summary.reference = corpus.reference + asked
             self.summary.unreadable = corpus.unreadable
             self.summary.no_signal = int((~corpus.signal).sum())
+            self._tell_of_nothing(corpus)
             self._end_stage("read")
             yield corpus
         self._finish()
+
+    def _tell_of_nothing(self, corpus: SpooledCorpus) -> None:
+        """Tell if there is nothing to compare, or nothing that can be near."""
+        rows = corpus.rows - corpus.reference
+        if not rows:
+            self.note("the inputs hold no record, so the output holds none")
+        elif not corpus.lengths[corpus.reference :].any():
+            self.note(f"all texts of the inputs are empty: {rows:,} of {rows:,}")
+        elif self.has_reference and not self.summary.reference:
+            self.note("--against holds no record, so nothing is removed")
+        elif lengths := reference.compare_lengths(self.collections, corpus):
+            self.warn(
+                "records of the inputs are much shorter than those to compare with: half of them "
+                f"have at most {lengths[0]:,} bytes, and those {lengths[1]:,}; a part of a text is "
+                "not similar to the whole. To find parts that were copied, use neardup check"
+            )
 
     def match(self, corpus: SpooledCorpus, order: Rows | None = None) -> Matches:
         """Prepare the join of a corpus.
@@ -222,8 +249,7 @@ class Job:
         """
         # Inputs that have a reference are not compared with each other, even if all of the
         # reference is in collections, or it is empty.
-        compares = bool(self.against or self.collections)
-        first = corpus.reference or (corpus.rows if compares else 0)
+        first = corpus.reference or (corpus.rows if self.has_reference else 0)
         asked, summary = self.question, self.summary
         summary.similarity, summary.radius = asked.similarity, asked.radius
         summary.distinguish = list(asked.all_distinguished)
@@ -241,7 +267,9 @@ class Job:
         # No two rows are compared if there are only collections.
         is_large = first < corpus.rows >= sample.MIN_RECORDS
         if is_large and (warning := sample.forecast(corpus, asked, matches)):
-            self.options.on_warning(warning)
+            self.warn(warning)
+        for warning in sample.doubts(corpus, matches, across=self.has_reference):
+            self.warn(warning)
         if self.options.report is not None:
             matches.sample = PairSample(asked, self.recipe.bits)
         return matches
@@ -259,7 +287,7 @@ class Job:
         """Match a corpus, choose the representative of each row, and count the clusters."""
         import numpy as np
 
-        if self.name == "dedup" and (self.against or self.collections):
+        if self.has_reference:
             matches = self.match(corpus)
             found = reference.nearest(self.collections, corpus, matches, self.options.progress)
             templates = None
@@ -277,9 +305,9 @@ class Job:
         labels, summary = found.labels, self.summary
         self._count_differences(removed)
         summary.clusters = len(np.unique(labels[labels != np.arange(len(labels))]))
-        summary.exact = corpus.count_copies(labels, found.similarity)
+        summary.exact = corpus.count_copies(matches.twins, labels, across=self.has_reference)
         summary.near = len(removed) - summary.exact
-        if self.linkage == "connected" and not (self.against or self.collections):
+        if self.linkage == "connected" and not self.has_reference:
             self._note_weakest(corpus, removed, labels)
         return FoundClusters(matches, found, removed, templates)
 

@@ -93,7 +93,7 @@ class Options:
                 responses; a recipe for HTTP, and inputs that end in .warc or .har, imply it, and
                 `Reading.format` names text formats
     on_problem  called with each record that cannot be read
-    on_warning  called with a sentence before a stage that will take very long
+    on_warning  called with each sentence of `Summary.warnings`, before the job goes on
     on_note     called with each sentence of `Summary.notes`
     progress    receives the stages and their progress
     """
@@ -141,8 +141,9 @@ class Summary:
     pairs        near-duplicate pairs
     clusters     clusters of two or more documents
     kept, removed  documents of the inputs; None for jobs that remove nothing
-    exact        exact copies: documents equal, character by character, to their representative;
-                 pairs: pairs of equal texts
+    exact        exact copies: of each set of texts that are equal, character by character, all
+                 but one, whatever the threshold; with `against`, documents equal to one of the
+                 reference; pairs: pairs of equal texts
     near         near-duplicates that are not exact copies
     clustered    cluster: documents in clusters of two or more
     templates    clusters made from one form with other fields, and the records in them; with
@@ -160,7 +161,10 @@ class Summary:
                  that is below the requested similarity: id, kept, similarity, size
     peak_memory  bytes
     files        the files written
-    notes        sentences on input that was skipped or not read as expected
+    notes        sentences on input that is empty, was skipped or not read as expected
+    warnings     sentences on what will take long, or give a result that nobody may have meant:
+                 strangers within the radius or the similarity, inputs much shorter than the
+                 reference
     """
 
     job: str
@@ -195,11 +199,13 @@ class Summary:
     peak_memory: int = 0
     files: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields for JSON, without those that do not apply."""
-        found = {name: value for name, value in asdict(self).items() if value is not None}
-        return found if self.notes else {x: y for x, y in found.items() if x != "notes"}
+        said = {"notes": self.notes or None, "warnings": self.warnings or None}
+        found = asdict(self) | said
+        return {name: value for name, value in found.items() if value is not None}
 
     def as_lines(self) -> list[str]:
         """Return the summary for people: what was found, then how."""
@@ -310,6 +316,8 @@ class Summary:
         if dense := plan.get("dense"):
             compared += f" and {_count(len(dense), 'dense group')}"
         if self.estimated_recall is None:
+            if not (self.candidates or asked or dense or inverted):
+                return compared
             return f"{compared}; expected share found: {_percent(self.recall)}"
         nearly_all = self.estimated_recall > NEARLY_ALL
         share = "over 99.9 %" if nearly_all else _percent(self.estimated_recall)

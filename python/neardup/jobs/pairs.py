@@ -66,7 +66,7 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
         matches = job.match(corpus)
         groups = _Groups(matches.twins)
         if not first_only and groups.pairs > MANY_PAIRS:
-            options.on_warning(
+            job.warn(
                 f"identical texts make {groups.pairs:,} pairs, and all will be written; with "
                 f"--equal first each is paired with the first of them only: {groups.repeats:,} "
                 "pairs"
@@ -109,27 +109,10 @@ def _count_copies(corpus: SpooledCorpus, twins: Rows, *, first_only: bool) -> in
 
     twins  for each row the first row with identical features
     """
-    import numpy as np
-
-    sizes = np.bincount(twins, minlength=len(twins))
-    rows = np.flatnonzero(sizes[twins] > 1)
-    rows = rows[np.argsort(twins[rows], kind="stable")]
-    count, first_row, first_text = 0, -1, ""
-    seen: dict[int, int] = {}
-    for row in rows.tolist():
-        if twins[row] != first_row:
-            first_row = int(twins[row])
-            first_text = corpus.texts.get(first_row)
-            seen = {}
-        text = corpus.texts.get(row)
-        if first_only:
-            count += row != first_row and text == first_text
-            continue
-        # Hashes, because a million versions of a text do not fit into memory.
-        key = hash(text)
-        count += seen.get(key, 0)
-        seen[key] = seen.get(key, 0) + 1
-    return count
+    if first_only:
+        sets = corpus.equal_texts(twins)
+        return sum(len(rows) - 1 for rows in sets if twins[rows[0]] == rows[0])
+    return sum(len(rows) * (len(rows) - 1) // 2 for rows in corpus.equal_texts(twins))
 
 
 def _part(found: Pairs, start: int) -> Pairs:

@@ -274,7 +274,7 @@ def _is_complete(job: Job, folder: Path, state: dict[str, Any]) -> bool:
             )
     for path, *stamp in [*state["against"], *state["inputs"]]:
         if None in stamp:
-            job.options.on_warning(
+            job.warn(
                 f"{name_of(path)}: it is unknown whether this input has changed since the earlier "
                 "run; all inputs are read again"
             )

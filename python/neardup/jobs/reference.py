@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup._util.arrow import array_values, number_array, string_column
@@ -35,6 +36,10 @@ HTTP = "http"
 PARQUET = ".parquet"
 # Texts looked up at a time.
 BATCH_ROWS = 1 << 12
+# Inputs this many times shorter than the reference cannot be near it, even if they are part of it.
+FAR_LONGER = 4
+# Documents of a collection whose lengths are compared with the inputs.
+MEASURED_DOCUMENTS = 1000
 
 
 def expand(
@@ -311,6 +316,25 @@ def stamp(path: str) -> tuple[int, int]:
 def size(path: str) -> int:
     with open_collection(path) as collection:
         return len(collection)
+
+
+def compare_lengths(collections: Sequence[str], corpus: SpooledCorpus) -> tuple[int, int] | None:
+    """Return the median lengths of inputs and reference in bytes, if inputs are far shorter; None
+    otherwise."""
+    import numpy as np
+
+    known, inputs = np.split(np.where(corpus.signal, corpus.lengths, 0), [corpus.reference])
+    others = [known]
+    for path in collections:
+        with open_collection(path) as collection:
+            some = islice(collection.documents(), MEASURED_DOCUMENTS)
+            others.append(np.array([len((found.text or "").encode()) for found in some]))
+    # Texts too short for a fingerprint are near none, whatever they are compared with.
+    ours, theirs = (each[each > 0] for each in (inputs, np.concatenate(others)))
+    if not len(ours) or not len(theirs):
+        return None
+    short, long = int(np.median(ours)), int(np.median(theirs))
+    return (short, long) if short * FAR_LONGER <= long else None
 
 
 class SourceCollection:

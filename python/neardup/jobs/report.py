@@ -79,7 +79,7 @@ SAMPLED_KINDS, SAMPLED_ALONE = 200, 100
 MAX_RESPONSES = 8
 MAX_VIEW_CHARACTERS = 50_000
 # Sentences of the other report that the page of kinds does not need.
-OMITTED = ("said.read", "said.exact_cluster")
+OMITTED = ("said.read", "said.exact")
 
 
 def write_report(
@@ -184,14 +184,15 @@ def _sentences(job: Job) -> Iterator[Sentence]:
         yield Sentence("said.checked", {"n": found.candidates})
         asked: dict[str, Any] = {"similarity": found.similarity, "share": percent(found.recall)}
         if found.estimated_recall is None:
-            yield Sentence("said.expected", asked)
+            if found.candidates or found.plan.get("dense") or found.plan.get("collections"):
+                yield Sentence("said.expected", asked)
         elif found.estimated_recall > NEARLY_ALL:
             yield Sentence("said.nearly_all", asked)
         else:
             yield Sentence("said.estimated", {**asked, "share": percent(found.estimated_recall)})
     if found.exact:
-        name = {"pairs": "said.exact_pairs", "cluster": "said.exact_cluster"}
-        yield Sentence(name.get(found.job, "said.exact"))
+        kind = "_pairs" if found.job == "pairs" else "_against" if job.has_reference else ""
+        yield Sentence(f"said.exact{kind}")
 
 
 def _settings(job: Job) -> dict[str, str]:

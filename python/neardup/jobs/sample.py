@@ -1,10 +1,12 @@
-"""Samples of a corpus: a forecast of slow joins, and pairs below the threshold for the report.
+"""Samples of a corpus: a forecast of slow joins, doubts about a threshold that strangers reach, and
+pairs below the threshold for the report.
 
-Both draw records at random, count texts with identical features once, and join only the sample.
+All draw records at random, count texts with identical features once, and look only at the sample.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +34,24 @@ FORECAST_PAIRS = 200
 MAX_REJECTED = 20_000_000
 # Seconds of a join that are announced.
 LONG_SECONDS = 120.0
+
+# Distinct records from which strangers are counted; a person looks at the result of fewer.
+DOUBT_RECORDS = 1000
+# Fingerprints compared with each other, and pairs within the radius whose texts are compared.
+DOUBT_FINGERPRINTS = 4000
+DOUBT_PAIRS = 300
+# A pair of fingerprints is near by chance if its texts are less similar than this.
+CHANCE_SIMILARITY = 0.7
+# Expected pairs of that kind for each record, and pairs in the sample, that are announced.
+CHANCE_PAIRS = 0.05
+MIN_CHANCE_PAIRS = 5
+# A share above this would be rounded to 100 %.
+ALMOST_ALL = 0.99
+# Random pairs whose cosines are computed, if the similarity is below the other; and the share of
+# them that is announced.
+RANDOM_PAIRS = 2000
+LOW_SIMILARITY = 0.7
+RANDOM_SHARE = 0.005
 
 # The sample for the report begins at this similarity, or so far below the threshold.
 FLOOR = 0.5
@@ -111,13 +131,104 @@ def _forecast_sketches(
     expected = rejected / share
     if expected < MAX_REJECTED:
         return None
-    # Two digits: it is an estimate.
-    digits = len(str(int(expected))) - 2
     return (
         f"similarity {similarity:g} is low for {corpus.rows:,} records like these: about "
-        f"{round(expected, -digits):,.0f} pairs have to be compared and rejected, which may take "
+        f"{_rounded(expected)} pairs have to be compared and rejected, which may take "
         "very long; a higher --similarity, or --recall 0.9, compares fewer"
     )
+
+
+def doubts(corpus: SpooledCorpus, matches: Matches, *, across: bool) -> Iterator[str]:
+    """Yield a warning if unrelated records of the corpus reach the threshold.
+
+    across  inputs are compared with the reference only
+    """
+    distinct = _distinct_rows(corpus, matches)
+    drawn = sample_order(distinct, corpus.reference)
+    if len(distinct) < DOUBT_RECORDS or not len(drawn) or (across and not corpus.reference):
+        return
+    question = matches.question
+    if question.similarity is None:
+        yield from _doubt_radius(corpus, matches, distinct, drawn)
+    elif question.similarity < LOW_SIMILARITY:
+        yield from _doubt_similarity(corpus, matches, distinct, question.similarity)
+
+
+def _doubt_radius(
+    corpus: SpooledCorpus, matches: Matches, distinct: Rows, drawn: Rows
+) -> Iterator[str]:
+    """Compare fingerprints of a sample, and the texts of some pairs within the radius."""
+    import numpy as np
+
+    assert corpus.values is not None  # noqa: S101
+    rows, radius = np.sort(drawn[:DOUBT_FINGERPRINTS]), matches.question.radius or 0
+    values = corpus.values[rows]
+    first = int(np.searchsorted(rows, corpus.reference))
+    found: list[tuple[Rows, Rows]] = []
+    for at in range(first or len(rows) - 1):
+        others = np.arange(first or at + 1, len(rows))
+        distance = np.bitwise_count(values[others] ^ values[at]).sum(axis=1)
+        near = others[distance <= radius]
+        found.append((np.full(len(near), rows[at]), rows[near]))
+    left, right = (np.concatenate(side) for side in zip(*found, strict=True))
+    if len(left) < MIN_CHANCE_PAIRS:
+        return
+    some = np.random.default_rng(0).permutation(len(left))[:DOUBT_PAIRS]
+    share = float((_cosines(corpus, matches, left[some], right[some]) < CHANCE_SIMILARITY).mean())
+    scale = _count_pairs(distinct, corpus.reference) / _count_pairs(rows, corpus.reference)
+    expected = share * len(left) * scale
+    if share * len(left) < MIN_CHANCE_PAIRS or expected < CHANCE_PAIRS * len(distinct):
+        return
+    part = "over 99 %" if share > ALMOST_ALL else f"{100 * share:.0f} %"
+    yield (
+        f"radius {radius} of {corpus.recipe.bits} bits is wide for {len(distinct):,} records like "
+        f"these: about {_rounded(expected)} pairs of unrelated texts are within it by chance, "
+        f"{part} of all pairs to be found; a smaller --radius has fewer, and "
+        "--similarity compares the texts"
+    )
+
+
+def _doubt_similarity(
+    corpus: SpooledCorpus, matches: Matches, distinct: Rows, similarity: float
+) -> Iterator[str]:
+    """Compare random pairs."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    sides = [distinct, distinct]
+    if corpus.reference:
+        sides = [distinct[distinct < corpus.reference], distinct[distinct >= corpus.reference]]
+    left, right = (side[random.integers(0, len(side), RANDOM_PAIRS)] for side in sides)
+    differ = left != right
+    cosines = _cosines(corpus, matches, left[differ], right[differ])
+    share = float((cosines >= similarity).mean())
+    if share < RANDOM_SHARE:
+        return
+    expected = share * _count_pairs(distinct, corpus.reference)
+    cost = matches.forecast()
+    takes = "" if cost is None else f"; finding them takes {duration(cost.seconds)}"
+    yield (
+        f"similarity {similarity:g} is low for {len(distinct):,} records like these: "
+        f"{100 * share:.3g} % of pairs drawn at random reach it, and 1 in 100 reaches "
+        f"{np.quantile(cosines, 0.99):.2f}; about {_rounded(expected)} pairs will count as "
+        f"near-duplicates, related or not{takes}"
+    )
+
+
+def _cosines(
+    corpus: SpooledCorpus, matches: Matches, left: Rows, right: Rows
+) -> NDArray[np.float64]:
+    """Return the exact cosines of pairs, those with a common text side by side."""
+    import numpy as np
+
+    order = np.argsort(left, kind="stable")
+    pairs = (right[order].astype(np.uint32), left[order].astype(np.uint32))
+    return corpus.recipe.pipeline.judge(corpus.texts, *pairs, matches.threads)[0]
+
+
+def _rounded(expected: float) -> str:
+    """Return an estimate with two digits."""
+    return f"{round(expected, 2 - len(str(int(expected)))):,.0f}"
 
 
 def _distinct_rows(corpus: SpooledCorpus, matches: Matches) -> Rows:

@@ -50,8 +50,6 @@ FACTS = "facts.arrow"
 PROBLEMS = "problems.jsonl"
 # Inputs whose texts are read in place stay open; a process may open about a thousand files.
 MAX_OPEN_FILES = 128
-# Texts with equal features can differ from cosine 1 by rounding.
-EQUAL_SIMILARITY = 1 - 1e-9
 FILES = (*COLUMNS, INDEX, KEYS, FACTS, PROBLEMS)
 
 
@@ -145,28 +143,43 @@ class SpooledCorpus:
         found[inside] = self.lines[rows[inside]]
         return number_array(found, found == 0)
 
-    def count_copies(self, labels: Rows, similarity: NDArray[np.float64]) -> int:
-        """Count the rows whose text equals that of their representative, character by character.
+    def equal_texts(self, twins: Rows) -> Iterator[list[int]]:
+        """Yield the rows of each text that occurs more than once, character by character.
 
-        labels      the representative of each row: a row, or a document from outside
-        similarity  to it; NaN where it was not computed
+        twins  for each row the first row with identical features or fingerprints: equal texts are
+               twins, but twins may differ in capitals or punctuation
         """
         import numpy as np
 
-        rows = np.flatnonzero(labels[: self.rows] != np.arange(self.rows))
-        kept = labels[rows]
-        likely = ~(similarity[rows] < EQUAL_SIMILARITY)
-        inside = np.minimum(kept, self.rows - 1)
-        likely &= (kept >= self.rows) | (self.lengths[rows] == self.lengths[inside])
-        rows, kept = rows[likely], kept[likely]
-        count, representative, text = 0, -1, ""
-        # In the order of representatives, so that the text of each is read once.
-        for at in np.argsort(kept, kind="stable").tolist():
-            if kept[at] != representative:
-                representative = int(kept[at])
-                text = self.text_of(representative)
-            count += self.texts.get(int(rows[at])) == text
-        return count
+        order = np.lexsort((self.lengths, twins))
+        # Only twins of one length can be equal; few texts are read.
+        new = np.ones(len(order) + 1, dtype=bool)
+        new[1:-1] = (np.diff(twins[order]) != 0) | (np.diff(self.lengths[order]) != 0)
+        starts = np.flatnonzero(new)
+        several = np.flatnonzero(np.diff(starts) > 1)
+        for start, stop in zip(starts[several].tolist(), starts[several + 1].tolist(), strict=True):
+            # Hashes, because a million versions of a text do not fit into memory.
+            rows: dict[int, list[int]] = {}
+            for row in order[start:stop].tolist():
+                rows.setdefault(hash(self.texts.get(row)), []).append(row)
+            yield from (equal for equal in rows.values() if len(equal) > 1)
+
+    def count_copies(self, twins: Rows, labels: Rows, *, across: bool) -> int:
+        """Count the exact copies: of each set of equal texts all but one.
+
+        labels  the representative of each row: a row, or a document from outside
+        across  count the rows that equal one of the reference, or the document, instead
+        """
+        import numpy as np
+
+        if not across:
+            return sum(len(rows) - 1 for rows in self.equal_texts(twins))
+        outside = np.flatnonzero(labels[: self.rows] >= self.rows).tolist()
+        copies = {row for row in outside if self.texts.get(row) == self.text_of(int(labels[row]))}
+        for rows in self.equal_texts(twins):
+            if min(rows) < self.reference:
+                copies |= {row for row in rows if row >= self.reference}
+        return len(copies)
 
     def check_unchanged(self) -> None:
         """Raise OSError if an input file has changed since it was read.

@@ -68,12 +68,13 @@ PHRASES: Phrases = {
         "指纹相差不超过 {radius} 位（共 {bits} 位）即算近似，未比较文本本身。",
     ),
     "said.exact": (
-        "An exact copy equals the record that was kept, character by character.",
-        "“完全相同”指与所保留的记录逐字一致。",
+        "Exact copies are texts that another record has, character by character: of each such text "
+        "all records but one.",
+        "“完全相同”指文本与另一条记录逐字一致；每组这样的记录中有一条不计。",
     ),
-    "said.exact_cluster": (
-        "An exact copy equals the representative of its cluster, character by character.",
-        "“完全相同”指与所在簇的代表逐字一致。",
+    "said.exact_against": (
+        "An exact copy equals a record it was compared with, character by character.",
+        "“完全相同”指与对照记录中的某一条逐字一致。",
     ),
     "said.exact_pairs": (
         "The two texts of an exact copy are equal, character by character.",
