@@ -14,6 +14,7 @@ from helpers import corpora
 from helpers.html_page import check_harmless
 from helpers.records import FORMS, edited_copies
 from neardup import jobs
+from neardup.near import templates
 
 RNG = random.Random(7)
 TEXTS = [
@@ -85,6 +86,20 @@ def test_the_report_shows_forms_and_fields(
     assert (
         f'<tr><td><span class="field">1</span></td><td><bdi dir="auto" lang="">{first}' in section
     )
+
+
+def test_only_the_largest_clusters_are_looked_at_unasked(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(templates, "TOLD_MEMBERS", 45)
+    report = source.with_name("r.html")
+    summary, _ = run(jobs.dedup, source, similarity=0.6, report=report, lang="en")
+    assert summary.templates == {"clusters": 1, "records": 43, "of": 1}
+    said = "1 of the 1 largest clusters is a template: 43 records made from one form"
+    assert any(line.startswith(said) for line in summary.as_lines())
+    assert "Only the 1 largest clusters were looked at." in report.read_text(encoding="utf-8")
+    summary, _ = run(jobs.dedup, source, similarity=0.6, distinguish="fields")
+    assert summary.templates == {"clusters": 2, "records": 73}
 
 
 def test_pages_without_templates_say_nothing(tmp_path: Path) -> None:

@@ -17,12 +17,14 @@ def fields_of(texts: Sequence[str]) -> list[list[str]] | None:
         return None
     partners = [align(members[0], member) for member in members]
     shared = [sum(at in found for found in partners) for at in range(len(members[0]))]
-    frame = tuple(
-        word for word, n in zip(members[0], shared, strict=True) if n / count >= 0.8 - 1e-9
-    )
+    frequent = [at for at, n in enumerate(shared) if n / count >= 0.8 - 1e-9]
+    frame = tuple(members[0][at] for at in frequent)
     if len(frame) < len(members[0]) / 3:
         return None
-    places = {member: align(frame, member) for member in members}
+    places = {
+        member: {at: found[place] for at, place in enumerate(frequent) if place in found}
+        for member, found in zip(members, partners, strict=True)
+    }
     inside = outside = varied = 0
     fields = []
     for at in range(len(frame) + 1):

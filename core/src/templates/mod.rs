@@ -48,39 +48,48 @@ const RAREST: usize = 5;
 /// Forms that a cluster is compared with.
 const FORMS: usize = 64;
 
-/// The words of a text, as hashes, and where each stands.
-#[derive(Default)]
-struct Words {
-    keys: Vec<u64>,
-    spans: Vec<(u32, u32)>,
+/// Returns the words of a text, as hashes, and calls `place` with the start and end of each. A number has its sign; case
+/// and width do not count.
+fn words(text: &str, mut place: impl FnMut(usize, usize)) -> Vec<u64> {
+    let mut keys = Vec::with_capacity(text.len() / 6 + 1);
+    let (mut number, mut buffer, mut lower) = (String::new(), String::new(), String::new());
+    // Folding ASCII moves nothing; other words are folded one by one, to know where they stand.
+    let folded = text.is_ascii();
+    let text = if folded { Normalize::NfkcCasefold.apply(text, &mut lower) } else { text };
+    let mut end = 0;
+    each_piece(text, |piece| {
+        let (Piece::Word(part) | Piece::Run(part) | Piece::Letters(part)) = piece;
+        let start = part.as_ptr() as usize - text.as_ptr() as usize;
+        let mut push = |word: &str, start: usize, length: usize| {
+            let word = if folded { word } else { Normalize::NfkcCasefold.apply(word, &mut buffer) };
+            keys.push(token_key(word));
+            place(start, start + length);
+        };
+        match piece {
+            Piece::Word(word) if is_number(word, &text[end..start]) => {
+                write_number(&mut number, &text[end..start], end > 0, word);
+                push(&number, start, word.len());
+            }
+            Piece::Word(word) => push(word, start, word.len()),
+            Piece::Run(run) | Piece::Letters(run) => {
+                run.char_indices().for_each(|(at, c)| push(&run[at..at + c.len_utf8()], start + at, c.len_utf8()));
+            }
+        }
+        end = start + part.len();
+    });
+    keys
 }
 
-impl Words {
-    /// Reads a text. A number has its sign; case and width do not count.
-    fn of(text: &str) -> Words {
-        let mut words = Words::default();
-        let (mut number, mut buffer, mut end) = (String::new(), String::new(), 0);
-        each_piece(text, |piece| {
-            let (Piece::Word(part) | Piece::Run(part) | Piece::Letters(part)) = piece;
-            let start = part.as_ptr() as usize - text.as_ptr() as usize;
-            let mut push = |word: &str, start: usize, length: usize| {
-                words.keys.push(token_key(Normalize::NfkcCasefold.apply(word, &mut buffer)));
-                words.spans.push((start as u32, (start + length) as u32));
-            };
-            match piece {
-                Piece::Word(word) if word.contains(char::is_numeric) => {
-                    write_number(&mut number, &text[end..start], end > 0, word);
-                    push(&number, start, word.len());
-                }
-                Piece::Word(word) => push(word, start, word.len()),
-                Piece::Run(run) | Piece::Letters(run) => {
-                    run.char_indices().for_each(|(at, c)| push(&run[at..at + c.len_utf8()], start + at, c.len_utf8()));
-                }
-            }
-            end = start + part.len();
-        });
-        words
-    }
+/// Returns the words of a text.
+fn read(text: &str) -> Vec<u64> {
+    words(text, |_, _| ())
+}
+
+/// Returns whether a word may be a number that is not written as the word alone: with a sign or a point before it, or
+/// commas within it.
+fn is_number(word: &str, gap: &str) -> bool {
+    let marked = gap.bytes().any(|byte| !byte.is_ascii_whitespace()) || word.contains(',');
+    marked && word.contains(char::is_numeric)
 }
 
 /// The form of a template: words in order, and between them slots, some of which are fields.
@@ -130,26 +139,24 @@ impl<'a> Placed<'a> {
 
 impl Form {
     /// Finds the form of texts, the first of which represents them; None if they are no template.
-    fn of(texts: &[Words]) -> Option<Form> {
+    fn of(texts: &[Vec<u64>]) -> Option<Form> {
         let mut known = HashSet::new();
         let members: Vec<&[u64]> = texts
             .iter()
-            .map(|words| &words.keys[..])
-            .filter(|keys| (1..=WORDS).contains(&keys.len()) && known.insert(*keys))
+            .map(|words| &words[..])
+            .filter(|words| (1..=WORDS).contains(&words.len()) && known.insert(*words))
             .collect();
-        if members.len() < MEMBERS || texts[0].keys != members[0] {
+        if members.len() < MEMBERS || texts[0] != members[0] {
             return None;
         }
-        let frame = frame(&members);
-        if frame.len() * FRAME_PART < members[0].len() {
-            return None;
-        }
-        let placed: Vec<Placed<'_>> = members.iter().map(|words| Placed::new(&frame, words)).collect();
+        let (frame, placed) = frame(&members)?;
         let gaps: usize = placed.iter().map(Placed::gaps).sum();
         let (mut inside, mut outside, mut varied) = (0, gaps, 0);
         let mut fields = Vec::new();
+        let mut values = Vec::with_capacity(members.len());
         for at in 0..=frame.len() {
-            let values: Vec<&[u64]> = placed.iter().filter_map(|member| member.slot(at)).collect();
+            values.clear();
+            values.extend(placed.iter().filter_map(|member| member.slot(at)));
             let Some(slot) = Slot::of(&values, members.len()) else { continue };
             let differing = values.len() - slot.frequent;
             if slot.is_field {
@@ -165,17 +172,17 @@ impl Form {
     }
 
     /// Returns whether nearly all texts have most of the frame and differ from the first one in fields only.
-    fn fits(&self, texts: &[Words]) -> bool {
-        if texts.iter().any(|words| words.keys.len() > WORDS) {
+    fn fits(&self, texts: &[Vec<u64>]) -> bool {
+        if texts.iter().any(|words| words.len() > WORDS) {
             return false;
         }
-        let first = Placed::new(&self.frame, &texts[0].keys);
+        let first = Placed::new(&self.frame, &texts[0]);
         let missing = first.places.iter().filter(|&&at| at == NONE).count();
         if missing * FRAME_PART > self.frame.len() {
             return false;
         }
-        let differs_in_fields = |words: &&Words| {
-            let other = Placed::new(&self.frame, &words.keys);
+        let differs_in_fields = |words: &&Vec<u64>| {
+            let other = Placed::new(&self.frame, words);
             let has_same = first.places.iter().zip(&other.places).all(|(a, b)| (*a == NONE) == (*b == NONE));
             let mut fields = self.fields.iter().peekable();
             has_same
@@ -193,16 +200,16 @@ impl Form {
 
     /// Returns a hash of the values of all fields. If words of the frame are missing around a field, its value is all
     /// that stands there instead.
-    fn values(&self, words: &Words) -> u64 {
+    fn values(&self, words: &[u64]) -> u64 {
         let mut bytes = Vec::new();
-        if words.keys.len() > WORDS {
-            words.keys.iter().for_each(|key| bytes.extend(key.to_le_bytes()));
+        if words.len() > WORDS {
+            words.iter().for_each(|key| bytes.extend(key.to_le_bytes()));
         } else {
-            let placed = Placed::new(&self.frame, &words.keys);
+            let placed = Placed::new(&self.frame, words);
             for &field in &self.fields {
                 let range = placed.around(field as usize);
                 bytes.extend((range.len() as u64).to_le_bytes());
-                words.keys[range].iter().for_each(|key| bytes.extend(key.to_le_bytes()));
+                words[range].iter().for_each(|key| bytes.extend(key.to_le_bytes()));
             }
         }
         xxhash_rust::xxh3::xxh3_64(&bytes)
@@ -210,21 +217,22 @@ impl Form {
 
     /// Returns the parts of a text before, between and behind the fields, and the values of the fields.
     pub fn cut<'a>(&self, text: &'a str) -> (Vec<&'a str>, Vec<&'a str>) {
-        let words = Words::of(text);
-        if words.keys.len() > WORDS {
+        let mut spans = Vec::new();
+        let words = words(text, |start, end| spans.push((start, end)));
+        if words.len() > WORDS {
             return (vec![text], Vec::new());
         }
-        let placed = Placed::new(&self.frame, &words.keys);
+        let placed = Placed::new(&self.frame, &words);
         let (mut parts, mut values, mut end) = (Vec::new(), Vec::new(), 0);
         for &field in &self.fields {
             let range = placed.around(field as usize);
-            let (from, to) = match words.spans[range.clone()] {
+            let (from, to) = match spans[range.clone()] {
                 [first, .., last] => (first.0, last.1),
                 [only] => only,
                 // An empty field stands right behind the word before it.
-                [] => [range.start.checked_sub(1).map_or(0, |before| words.spans[before].1); 2].into(),
+                [] => [range.start.checked_sub(1).map_or(0, |before| spans[before].1); 2].into(),
             };
-            let (from, to) = ((from as usize).max(end), (to as usize).max(end));
+            let (from, to) = (from.max(end), to.max(end));
             parts.push(&text[end..from]);
             values.push(&text[from..to]);
             end = to;
@@ -239,15 +247,22 @@ impl Form {
     }
 }
 
-/// Returns the words of the first member that nearly all members have, in order.
-fn frame(members: &[&[u64]]) -> Vec<u64> {
-    let mut counts = vec![1usize; members[0].len()];
-    for member in &members[1..] {
-        let partners = align(members[0], member);
-        counts.iter_mut().zip(&partners).for_each(|(count, &at)| *count += usize::from(at != NONE));
+/// Returns the words of the first member that nearly all members have, in order, and their places in each member; None
+/// if they are too few.
+fn frame<'a>(members: &[&'a [u64]]) -> Option<(Vec<u64>, Vec<Placed<'a>>)> {
+    let partners: Vec<Vec<u32>> = members.iter().map(|member| align(members[0], member)).collect();
+    let mut counts = vec![0; members[0].len()];
+    for partners in &partners {
+        counts.iter_mut().zip(partners).for_each(|(count, &at)| *count += usize::from(at != NONE));
     }
-    let frequent = |&(_, &count): &(&u64, &usize)| count * 100 >= members.len() * FRAME;
-    members[0].iter().zip(&counts).filter(frequent).map(|(&word, _)| word).collect()
+    let frequent: Vec<usize> = (0..counts.len()).filter(|&at| counts[at] * 100 >= members.len() * FRAME).collect();
+    // Where nothing but insertions differs, most members have an empty field, unless they are many.
+    let may_vary = frequent.len() < counts.len() || members.len() * EMPTY >= 100;
+    (frequent.len() * FRAME_PART >= counts.len() && may_vary).then(|| {
+        let places = |partners: Vec<u32>| frequent.iter().map(|&at| partners[at]).collect();
+        let placed = members.iter().zip(partners).map(|(words, partners)| Placed { words, places: places(partners) });
+        (frequent.iter().map(|&at| members[0][at]).collect(), placed.collect())
+    })
 }
 
 /// What stands in a slot.
@@ -280,8 +295,8 @@ impl Slot {
 /// its rows, its representative first. The result is useless once `stop` is set.
 pub fn find(clusters: &[&[u32]], text: TextOf<'_, '_>, stop: &AtomicBool) -> Vec<Option<Form>> {
     let find = |rows: &&[u32]| {
-        let read = |row: &u32| if stop.load(Relaxed) { Words::default() } else { Words::of(&text(*row as usize)) };
-        Form::of(&rows.iter().map(read).collect::<Vec<Words>>())
+        let read = |row: &u32| if stop.load(Relaxed) { Vec::new() } else { read(&text(*row as usize)) };
+        Form::of(&rows.iter().map(read).collect::<Vec<_>>())
     };
     clusters.par_iter().map(find).collect()
 }
@@ -294,8 +309,8 @@ pub fn fit(forms: &[Form], clusters: &[&[u32]], text: TextOf<'_, '_>, stop: &Ato
         if stop.load(Relaxed) {
             return None;
         }
-        let mut texts = vec![Words::of(&text(rows[0] as usize))];
-        let words: HashSet<u64> = texts[0].keys.iter().copied().collect();
+        let mut texts = vec![read(&text(rows[0] as usize))];
+        let words: HashSet<u64> = texts[0].iter().copied().collect();
         let mut common: HashMap<u32, usize> = HashMap::new();
         let some = words.iter().filter_map(|word| by_word.get(word)).flatten();
         some.for_each(|&form| *common.entry(form).or_default() += 1);
@@ -303,7 +318,7 @@ pub fn fit(forms: &[Form], clusters: &[&[u32]], text: TextOf<'_, '_>, stop: &Ato
         likely.sort_unstable_by_key(|&(form, common)| (std::cmp::Reverse(common), form));
         likely.truncate(FORMS);
         if !likely.is_empty() {
-            texts.extend(rows[1..].iter().map(|&row| Words::of(&text(row as usize))));
+            texts.extend(rows[1..].iter().map(|&row| read(&text(row as usize))));
         }
         likely.into_iter().map(|(form, _)| form).find(|&form| forms[form as usize].fits(&texts))
     };
@@ -326,10 +341,10 @@ fn by_rarest_words(forms: &[Form]) -> KeyMap<Vec<u32>> {
 
 /// Returns for rows, each with the number of its form, a hash of the values of its fields.
 pub fn values(forms: &[Form], rows: &[(u32, u32)], text: TextOf<'_, '_>, stop: &AtomicBool) -> Vec<u64> {
-    let read = |&(row, form): &(u32, u32)| {
-        if stop.load(Relaxed) { 0 } else { forms[form as usize].values(&Words::of(&text(row as usize))) }
+    let find = |&(row, form): &(u32, u32)| {
+        if stop.load(Relaxed) { 0 } else { forms[form as usize].values(&read(&text(row as usize))) }
     };
-    rows.par_iter().with_min_len(64).map(read).collect()
+    rows.par_iter().with_min_len(64).map(find).collect()
 }
 
 #[cfg(test)]

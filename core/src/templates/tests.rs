@@ -1,7 +1,7 @@
 use super::*;
 
 fn form(texts: &[String]) -> Option<Form> {
-    Form::of(&texts.iter().map(|text| Words::of(text)).collect::<Vec<Words>>())
+    Form::of(&texts.iter().map(|text| read(text)).collect::<Vec<_>>())
 }
 
 /// Words from a text of 40 different ones, with some replaced.
@@ -31,19 +31,19 @@ fn a_template_has_fields() {
     assert_eq!(values, ["New York", "12"]);
     assert_eq!(parts[0], "Weather report for ");
     assert_eq!(parts.len(), 3);
-    let fits = |other: &str| form.fits(&[Words::of(&text), Words::of(other)]);
+    let fits = |other: &str| form.fits(&[read(&text), read(other)]);
     assert!(fits(&report("Oslo", 3)));
     assert!(!fits(&text.replace("weak", "strong")));
     assert!(!fits(&text.replace("York", &"York ".repeat(LONG))));
     let weak = text.replace("weak", "strong");
     // Both without a word of the frame.
-    assert!(form.fits(&[Words::of(&weak), Words::of(&weak.replace("12", "13"))]));
+    assert!(form.fits(&[read(&weak), read(&weak.replace("12", "13"))]));
 }
 
 #[test]
 fn values_are_equal_if_all_fields_are() {
     let form = form(&reports()).unwrap();
-    let values = |text: &str| form.values(&Words::of(text));
+    let values = |text: &str| form.values(&read(text));
     let text = report("Rome", 12);
     assert_eq!(values(&text), values(&text.to_uppercase()));
     assert_eq!(values(&text), values(&text.replace("weak", "strong")));
@@ -85,9 +85,9 @@ fn long_and_empty_texts_are_no_forms() {
     assert_eq!(form(&long), None);
     assert_eq!(form(&vec![String::new(); 5]), None);
     let form = form(&reports()).unwrap();
-    assert_ne!(form.values(&Words::of(&long[0])), form.values(&Words::of(&long[1])));
+    assert_ne!(form.values(&read(&long[0])), form.values(&read(&long[1])));
     assert_eq!(form.cut(&long[0]), (vec![&long[0][..]], vec![]));
-    assert!(!form.fits(&[Words::of(""), Words::of("")]));
+    assert!(!form.fits(&[read(""), read("")]));
 }
 
 #[test]

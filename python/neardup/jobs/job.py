@@ -318,8 +318,12 @@ class Job:
             return None
         self.stage("looking for templates", None, "clusters")
         texts, threads = matches.judge.corpus.texts, self.options.threads
-        templates = find_templates(found.labels, found.similarity, texts, threads=threads)
+        templates = find_templates(
+            found.labels, found.similarity, texts, threads=threads, told=not self.question.fields
+        )
         self.summary.templates = {"clusters": len(templates), "records": templates.records}
+        if templates.looked_at is not None:
+            self.summary.templates["of"] = templates.looked_at
         return templates
 
     def _count_differences(self, removed: pa.Table) -> None:

@@ -146,8 +146,9 @@ class Summary:
                  reference; pairs: pairs of equal texts
     near         near-duplicates that are not exact copies
     clustered    cluster: documents in clusters of two or more
-    templates    clusters made from one form with other fields, and the records in them; with
-                 `distinguish` fields these are kept apart
+    templates    clusters made from one form with other fields, and the records in them, `of` so
+                 many largest clusters if only these were looked at; with `distinguish` fields
+                 these are kept apart
     kinds, alone  cluster, captures: clusters of any size, and those with one response
     differs      number of near-duplicates that differ from the record kept, their representative
                  or the other record of their pair, in each aspect
@@ -268,9 +269,12 @@ class Summary:
                 f"(median {self.lost['median']:g})"
             )
 
-    def _templates(self, clusters: int, records: int) -> str:
-        are = "cluster is a template" if clusters == 1 else "clusters are templates"
-        line = f"{clusters:,} {are}: {records:,} records made from one form with other fields"
+    def _templates(self, clusters: int, records: int, of: int | None = None) -> str:
+        found = _count(clusters, "cluster")
+        if of is not None:
+            found = f"{clusters:,} of the {of:,} largest clusters"
+        are = "is a template" if clusters == 1 else "are templates"
+        line = f"{found} {are}: {records:,} records made from one form with other fields"
         if "fields" in self.distinguish:
             return f"{line}, which were kept apart"
         return f"{line}; --distinguish fields keeps them apart"

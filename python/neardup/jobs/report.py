@@ -136,6 +136,9 @@ def _templates(job: Job, corpus: SpooledCorpus, found: FoundClusters | Matches) 
     if not isinstance(found, FoundClusters) or not found.templates:
         return {}
     values = {"n": len(found.templates), "records": found.templates.records}
+    notes = [Sentence("templates.apart" if job.question.fields else "templates.found", values)]
+    if found.templates.looked_at is not None:
+        notes.append(Sentence("templates.looked_at", {"n": found.templates.looked_at}))
     return {
         "templates": [
             ShownTemplate(
@@ -146,9 +149,7 @@ def _templates(job: Job, corpus: SpooledCorpus, found: FoundClusters | Matches) 
             )
             for each in found.templates.largest(corpus.texts, MAX_TEMPLATES, MAX_VALUES)
         ],
-        "template_note": Sentence(
-            "templates.apart" if job.question.fields else "templates.found", values
-        ),
+        "template_notes": notes,
     }
 
 

@@ -32,6 +32,9 @@ PLACEHOLDER = "<*>"
 MIN_MEMBERS = 4
 # Members of a cluster that are aligned to find its form.
 SAMPLE_MEMBERS = 50
+# Members read to find templates that nobody asked for: this many, or one in so many rows.
+TOLD_MEMBERS = 10_000
+TOLD_SHARE = 10
 # Members of a template that are read for the values of its fields.
 SHOWN_MEMBERS = 50
 
@@ -61,12 +64,14 @@ class Template:
 class Templates:
     """The templates among clusters.
 
+    looked_at  number of the largest clusters, if only these were looked at
     labels   the representative of each row, before clusters are split
     roots    their representatives, ascending
     sizes    number of records of each
     form_of  the place of its form in `forms`; clusters may share one
     """
 
+    looked_at: int | None
     labels: Rows
     roots: Rows
     sizes: Rows
@@ -167,11 +172,13 @@ def find_templates(
     texts: _core.Texts,
     *,
     threads: int | None = None,
+    told: bool = False,
 ) -> Templates:
     """Return which clusters are templates.
 
     labels      the representative of each row
     similarity  with it, where it is known; NaN elsewhere
+    told        look at the largest clusters only, in a small part of the time of a join
     """
     import numpy as np
 
@@ -182,6 +189,9 @@ def find_templates(
     copies = (similarity >= EXACT_SIMILARITY) & (labels != np.arange(len(labels)))
     rows = rows[(sizes[labels[rows]] > 1) & ~copies[rows]]
     sample = _Sample.of(rows, labels)
+    clusters = len(sample.roots)
+    if told:
+        sample = sample.largest(sizes, max(TOLD_MEMBERS, len(labels) // TOLD_SHARE))
     large = np.diff(sample.ends, prepend=0) >= MIN_MEMBERS
     own = iter(_core.find_forms(texts, *sample.take(large), threads))
     found = [next(own) if is_large else None for is_large in large.tolist()]
@@ -194,7 +204,10 @@ def find_templates(
         form_of[rest] = [-1 if at is None else at for at in fitted]
     chosen = form_of >= 0
     roots = sample.roots[chosen]
-    return Templates(labels, roots, sizes[roots], form_of[chosen].astype(np.uint32), forms)
+    looked_at = len(sample.roots) if len(sample.roots) < clusters else None
+    return Templates(
+        looked_at, labels, roots, sizes[roots], form_of[chosen].astype(np.uint32), forms
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +232,16 @@ class _Sample:
         )
         ends = np.cumsum(np.minimum(counts, SAMPLE_MEMBERS))
         return cls(rows[taken].astype(np.uint32), ends.astype(np.uint32), roots)
+
+    def largest(self, sizes: Rows, most: int) -> _Sample:
+        """Return the largest clusters that have at most so many rows in all."""
+        import numpy as np
+
+        counts = np.diff(self.ends, prepend=np.uint32(0)).astype(np.int64)
+        order = np.argsort(-sizes[self.roots], kind="stable")
+        chosen = np.zeros(len(order), dtype=bool)
+        chosen[order[np.cumsum(counts[order]) <= most]] = True
+        return _Sample(*self.take(chosen), self.roots[chosen])
 
     def take(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Return the rows and ends of some of the clusters."""

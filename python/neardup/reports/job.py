@@ -78,7 +78,7 @@ class JobReport:
     pairs     near-duplicates first, then rejected pairs; each the most similar first
     clusters  the largest; None if the job makes none
     sizes     cluster size and how many clusters have it, ascending
-    templates  the largest clusters made from one form; `template_note` says how many there are
+    templates  the largest clusters made from one form; `template_notes` say how many there are
     problems  unreadable records: file, line, reason
     fold      how the recipe normalises words, so that only differences it sees are marked
     """
@@ -99,7 +99,7 @@ class JobReport:
     cluster_count: int = 0
     sizes: Sequence[tuple[int, int]] = ()
     templates: Sequence[ShownTemplate] = ()
-    template_note: Sentence | None = None
+    template_notes: Sequence[Sentence] = ()
     problems: Sequence[tuple[str, int | None, str]] = ()
     problem_count: int = 0
     fold: Fold | None = None

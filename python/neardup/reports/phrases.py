@@ -229,6 +229,10 @@ PHRASES: Phrases = {
         ),
         "{n:,} 个簇是模板：{records:,} 条记录套用同一格式，只有字段不同，已按字段区分。",
     ),
+    "templates.looked_at": (
+        "Only the {n:,} largest clusters were looked at.",
+        "只查看了最大的 {n:,} 个簇。",
+    ),
     "templates.means": (
         "A number stands for a field, a place in which most records of the cluster differ; some "
         "of its values are below the form. The largest come first.",
