@@ -33,6 +33,7 @@ from suites import (
     footprint,
     index,
     jobs,
+    low_similarity,
     ranking,
     self_join,
     service,
@@ -64,6 +65,7 @@ CODES: dict[str, Callable[[index.Scale], Iterator[Row]]] = {
 }
 # Sections with inputs of their own.
 JOBS = "jobs"
+LOW = "low"
 COLLECTION = "collection"
 RANKING = "ranking"
 CAPTURES = "captures"
@@ -133,6 +135,11 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
         note(f"{JOBS}, after {time.monotonic() - started:.0f} s")
         records = Records(data, folder, quick=options.quick)
         yield from (row.markdown() for row in jobs.rows(records, large=options.large))
+    if LOW in options.only:
+        note(f"{LOW}, after {time.monotonic() - started:.0f} s")
+        records = Records(data, folder, quick=options.quick)
+        low = low_similarity.rows(records, folder, quick=options.quick, large=options.large)
+        yield from (row.markdown() for row in low)
     if COLLECTION in options.only:
         note(f"{COLLECTION}, after {time.monotonic() - started:.0f} s")
         records = Records(data, folder, quick=options.quick)
@@ -158,7 +165,7 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    names = [*SECTIONS, *CODES, JOBS, COLLECTION, RANKING, CAPTURES, SERVICE, SPARK, QUALITY]
+    names = [*SECTIONS, *CODES, JOBS, LOW, COLLECTION, RANKING, CAPTURES, SERVICE, SPARK, QUALITY]
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
     parser.add_argument(
@@ -167,7 +174,8 @@ def main() -> None:
     parser.add_argument(
         "--large",
         action="store_true",
-        help="add a self-join and an index of 1e8 codes, jobs and a collection of 1e7 records",
+        help="add a self-join and an index of 1e8 codes, jobs and a collection of 1e7 records, "
+        "and near pairs of 1e6 records at similarity 0.7",
     )
     parser.add_argument(
         "--only",

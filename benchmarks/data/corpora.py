@@ -14,7 +14,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 
 # One character of a script without spaces, or one word with the space before it.
@@ -43,6 +43,15 @@ def chinese(data: Path | None, count: int, *, seed: int = 1) -> list[str]:
     newspaper = _peoples_daily()
     rows = _tagged(newspaper) if newspaper else _poems(data, count)
     return _sample(rows, "chinese", count, seed)
+
+
+def whole(data: Path | None, count: int) -> dict[str, list[str]]:
+    """Return the first texts of two corpora as they are, short ones and repeats too: Reuters
+    stories and newspaper paragraphs, or generated texts."""
+    path, newspaper = _file(data, "reuters"), _peoples_daily()
+    stories = _jsonl(path) if path else _zipf(_spaced, 1, count)
+    paragraphs = _tagged(newspaper) if newspaper else _poems(data, count)
+    return {"Reuters stories": [*islice(stories, count)], "Chinese": [*islice(paragraphs, count)]}
 
 
 def poems(data: Path | None, count: int, *, seed: int = 1) -> list[str]:

@@ -7,6 +7,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Instant;
 
+use rayon::prelude::*;
+
 use super::inverted::{Inverted, PART_BYTES, Work};
 use super::join::{NearJoin, Progress};
 use super::judge::TextOf;
@@ -22,7 +24,7 @@ const SHORT: f64 = 0.25;
 /// Seconds, measured on Reuters stories and Chinese paragraphs: a text in a table; two texts of a bucket; a feature of
 /// a candidate; a feature to be sorted; a posting; a text to be bounded, in the cache and outside of it.
 const TABLE: f64 = 70e-9;
-const COMPARED: f64 = 3e-9;
+const COMPARED: f64 = 0.8e-9;
 const MERGED: f64 = 4e-9;
 const SORTED: f64 = 40e-9;
 const POSTING: f64 = 2.5e-9;
@@ -31,6 +33,8 @@ const BOUNDED: [f64; 2] = [25e-9, 60e-9];
 const CACHE: f64 = 16e6;
 /// How much of the features of a text is made again for each candidate, and each pair found: texts are read in batches.
 const READ_AGAIN: [f64; 2] = [0.3, 0.6];
+/// More candidates are not listed: they take 18 bytes each.
+const LISTED: f64 = 5e7;
 /// More near pairs a text than this are not all looked at.
 const MANY: f64 = 8.0;
 
@@ -71,14 +75,14 @@ impl NearJoin<'_> {
             let found = sample.candidates(stop, &Progress::default());
             candidates = found.pairs.len() as f64 * scale;
             let tables = self.plan.tables.len() as f64;
-            let met = pairs(self.first, self.rows.len()) / 256f64.powi(self.plan.key() as i32);
+            let compared = sample.met() as f64 * scale * COMPARED;
             let judged = candidates * (READ_AGAIN[0] * made + MERGED * features);
-            sketches = (tables * (texts * TABLE + met * COMPARED) + judged) / threads;
+            sketches = (tables * texts * TABLE + compared + judged) / threads;
             if sketches < SHORT && found.dense.is_empty() {
                 return Forecast { inverted: false, seconds: sketches, pairs: candidates, other: 0.0 };
             }
             // The texts of dense buckets are looked up in an inverted index anyway.
-            if !found.dense.is_empty() {
+            if !found.dense.is_empty() || candidates > LISTED {
                 sketches = f64::INFINITY;
             }
         }
@@ -112,6 +116,20 @@ impl NearJoin<'_> {
         }
     }
 
+    /// Returns how many pairs share a bucket, over all tables.
+    fn met(&self) -> usize {
+        let of_table = |table: &Vec<u8>| {
+            let key = |text| {
+                let registers = self.registers(text);
+                table.iter().fold(0u32, |key, &at| key << 8 | u32::from(registers[usize::from(at)]))
+            };
+            let mut keys: Vec<u32> = (0..self.rows.len() as u32).map(key).collect();
+            keys.sort_unstable();
+            keys.chunk_by(|a, b| a == b).map(|same| same.len() * (same.len() - 1) / 2).sum::<usize>()
+        };
+        self.plan.tables.par_iter().map(of_table).sum()
+    }
+
     /// Returns this many texts, about, spread over all of them; with a reference half of them from each side.
     fn drawn(&self, number: usize) -> Vec<u32> {
         let texts = self.rows.len();
@@ -134,4 +152,58 @@ impl NearJoin<'_> {
 fn pairs(first: u32, texts: usize) -> f64 {
     let (first, texts) = (f64::from(first), texts as f64);
     if first > 0.0 { first * (texts - first) } else { texts * (texts - 1.0) / 2.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::near::{Plan, REGISTERS, SKETCH_BYTES, Sketch};
+    use crate::rounds::Random;
+
+    /// Sketches that agree with a template in a third of their registers, or in none.
+    fn sketches(count: usize, template: bool) -> Vec<Sketch> {
+        let mut random = Random(3);
+        let mut places: Vec<u8> = (0..=255).collect();
+        (0..count)
+            .map(|_| {
+                random.shuffle(&mut places);
+                let free = |at: usize| if template && places[100 + at] < 85 { 7 } else { places[at] };
+                std::array::from_fn(|at| if at < REGISTERS { free(at) } else { places[at] })
+            })
+            .collect()
+    }
+
+    #[test]
+    fn pairs_that_meet_are_counted_and_drawn_from_both_sides() {
+        let plan = Plan::new(0.85, 0.99).unwrap();
+        let sketches = sketches(300, true);
+        assert_eq!(sketches[0].len(), SKETCH_BYTES);
+        let rows: Vec<u32> = (0..300).collect();
+        let join = NearJoin::of(&sketches, &rows, 30, &plan);
+        let meet = |one: u32, two: u32| {
+            let agree = |table: &&Vec<u8>| {
+                table.iter().all(|&at| join.sketch(one)[at as usize] == join.sketch(two)[at as usize])
+            };
+            plan.tables.iter().filter(agree).count()
+        };
+        let met: usize =
+            (0..300).flat_map(|two| (0..two).map(move |one| (one, two))).map(|(one, two)| meet(one, two)).sum();
+        assert_eq!(join.met(), met);
+        let drawn = join.drawn(100);
+        assert!(drawn.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!((drawn.len(), drawn.partition_point(|&text| text < 30)), (80, 30));
+        assert_eq!((pairs(30, 300), pairs(0, 300)), (30.0 * 270.0, 150.0 * 299.0));
+    }
+
+    /// Many pairs that meet in vain make sketches expensive, whatever they have in common.
+    #[test]
+    fn half_of_a_template_is_foreseen() {
+        let plan = Plan::new(0.85, 0.99).unwrap();
+        let rows: Vec<u32> = (0..2000).collect();
+        let met = |template| {
+            let sketches = sketches(2000, template);
+            NearJoin::of(&sketches, &rows, 0, &plan).met()
+        };
+        assert!(met(true) > 100 * (met(false) + 1), "{} {}", met(true), met(false));
+    }
 }
