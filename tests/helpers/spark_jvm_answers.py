@@ -9,6 +9,7 @@ import os
 import sys
 from typing import Any
 
+from helpers.differing_pairs import TEXTS as DIFFERING
 from helpers.spark_cases import (
     CORPORA,
     check_dedup,
@@ -72,6 +73,12 @@ def main(kind: str) -> None:
     check_dedup(frame, texts, {}, limits=tight)
     check_pairs(frame, texts, {"recall": 1.0}, limits=tight)
     print("templates", flush=True)
+    texts = list(DIFFERING)
+    frame = frame_of(spark, texts, partitions=2, seed=4)
+    check_dedup(frame, texts, {"distinguish": "numbers"})
+    check_dedup(frame, texts, {"distinguish": "symbols,order", "radius": 30})
+    check_pairs(frame, texts, {})
+    print("what differs", flush=True)
     documents = frame_of(spark, sample())
     found = sp.against(documents, sp.sketches(documents, texts=True))
     assert listed(found.removed.toArrow()) == expected_against(sample(), sample(), {})
