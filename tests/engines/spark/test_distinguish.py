@@ -130,3 +130,5 @@ def test_a_wrong_aspect_is_refused(spark: Any) -> None:
     for call in calls:
         with pytest.raises(ValueError, match="distinguish has 'tone'; it must be one or more of"):
             call(frame, distinguish="tone")
+        with pytest.raises(ValueError, match="distinguish has 'fields', which functions on DataFr"):
+            call(frame, distinguish=["numbers", "fields"])

@@ -221,8 +221,8 @@ def dedup(
                  [default: on the executors; the run fails if one is lost]
     limits       sizes of tasks
 
-    similarity, radius, recall, linkage, recipe and distinguish are those of `neardup.dedup`; with a
-    radius all pairs are found, whatever the recall.
+    similarity, radius, recall, linkage, recipe and distinguish (but "fields") are those of
+    `neardup.dedup`; with a radius all pairs are found, whatever the recall.
     """
     request = check_request(
         df,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup._util.numbers import check_int
 from neardup.near.keep import Keep
 from neardup.near.question import Linkage, Question, check_linkage, check_question
+from neardup.text.differences import ASPECTS, check_distinguish
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import Recipe, as_recipe
 
@@ -121,6 +122,11 @@ def check_request(
     by = (order_by,) if isinstance(order_by, str) else tuple(order_by or ())
     check_columns(frame, "df", text_column, id_column, *by, *filter(None, [policy.column]))
     check_text(frame, "df", text_column)
+    if "fields" in check_distinguish(distinguish, fields=True):
+        raise ValueError(
+            "distinguish has 'fields', which functions on DataFrames do not tell apart; run a job "
+            f"(neardup dedup --engine spark), or pass one or more of {', '.join(ASPECTS)}"
+        )
     question = check_question(*thresholds, bits=checked_recipe.bits, distinguish=distinguish)
     return SparkRequest(
         checked_recipe.distinguishing(question.distinguish),
