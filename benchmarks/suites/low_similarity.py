@@ -137,7 +137,7 @@ def _join(path: str, similarity: str, method: str) -> dict[str, Any]:
         matches.clusters("star")
         made.append(matches)
 
-    took = {}
+    took: dict[str, float] = {}
     took["core seconds"] = core_seconds(lambda: took.update(seconds=seconds(join)))
     (found,) = made
     return {
@@ -180,7 +180,7 @@ def _product(path: str, similarity: str) -> dict[str, Any]:
             near = part.data >= float(similarity) - 1e-12
             pairs += int(np.count_nonzero(part.row[near] + start < part.col[near]))
 
-    took = {}
+    took: dict[str, float] = {}
     took["core seconds"] = core_seconds(lambda: took.update(seconds=seconds(multiply)))
     return {**took, "pairs": pairs}
 
