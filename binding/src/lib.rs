@@ -20,7 +20,9 @@ use std::panic::AssertUnwindSafe;
 
 use neardup_core::differences::{Aspects, Distinguish};
 use neardup_core::near::SKETCH_BYTES;
-use neardup_core::{Feature, Idf, IdfSource, Made, OutOfMemory, Pipeline, Settings, Shares, Tokenizer, Weights};
+use neardup_core::{
+    Feature, Idf, IdfSource, Made, OutOfMemory, Pipeline, Settings, Shares, Tokenizer, Weights, filled,
+};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
@@ -370,9 +372,9 @@ impl PyPipeline {
         let rows = texts.len();
         let words = if wants.values { self.0.words() } else { 0 };
         let sketched = if wants.sketches { rows } else { 0 };
-        let mut values = vec![0u64; rows * words];
-        let mut signal = vec![false; rows];
-        let mut sketches = vec![[0; SKETCH_BYTES]; sketched];
+        let mut values = guard(|| filled(rows * words, 0u64))?;
+        let mut signal = guard(|| filled(rows, false))?;
+        let mut sketches = guard(|| filled(sketched, [0; SKETCH_BYTES]))?;
         texts.batches(py, |batch, start| {
             let end = start + batch.len();
             let made = Made {

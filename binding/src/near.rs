@@ -7,7 +7,7 @@ use neardup_core::near::{
     Candidate, Candidates, Dense, Links, Near, NearJoin, PART_BYTES, Plan, Progress, SKETCH_BYTES, Sketch,
     same_registers, twins,
 };
-use neardup_core::{Linkage, collected};
+use neardup_core::{Linkage, collected, filled};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -99,7 +99,7 @@ impl PyNearJoin {
         }
         let (twins, texts, first) = interruptible(py, threads, |_| {
             let rank = order.map(|order| {
-                let mut rank = vec![0; order.len()];
+                let mut rank = filled(order.len(), 0);
                 order.iter().zip(0..).for_each(|(&row, place)| rank[row as usize] = place);
                 rank
             });
@@ -251,7 +251,8 @@ impl PyNearJoin {
                 "later, earlier and the members of dense buckets must be numbers below {texts}, with earlier < later"
             )));
         }
-        let pairs = pairs.into_iter().map(|(later, earlier)| Candidate { later, earlier }).collect();
+        let pairs = pairs.into_iter().map(|(later, earlier)| Candidate { later, earlier });
+        let pairs = guard(|| collected(pairs))?;
         let found = interruptible(py, threads, |_| self.join(sketches).gathered(pairs, buckets))?;
         let later = array(py, found.pairs.iter().map(|pair| self.rows[pair.later as usize]))?;
         let earlier = array(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]))?;

@@ -12,6 +12,8 @@ use crate::guard;
 
 /// The interval of checks for Ctrl-C.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
+/// Memory that must be free before work begins: for small buffers, whose allocations must not fail.
+const ROOM: usize = 16 << 20;
 /// More threads than this are a mistake.
 const MOST: usize = 1024;
 
@@ -23,6 +25,7 @@ pub(crate) struct Threads(Arc<ThreadPool>);
 
 impl Threads {
     pub(crate) fn new(count: Option<usize>) -> PyResult<Threads> {
+        guard(|| neardup_core::probe(ROOM))?;
         match count {
             None => shared().map(Threads),
             Some(count @ 1..=MOST) => Ok(Threads(Arc::new(build(count)?))),

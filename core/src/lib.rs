@@ -65,7 +65,7 @@ pub use join::{
     Equal, Found, Groups, Input, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, RadiusJoin, Sink,
     clusters, pairs,
 };
-pub use memory::{OutOfMemory, collected};
+pub use memory::{OutOfMemory, collected, filled, probe};
 pub use normalize::Normalize;
 pub use passages::{Cover, Passage, Passages, Shared, Unit, every_run, units, winnowed};
 pub use pipeline::{Feature, Made, Pipeline, Settings, cosine_of_features};

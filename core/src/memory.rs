@@ -41,8 +41,9 @@ pub(crate) fn push<T>(items: &mut Vec<T>, item: T) {
     items.push(item);
 }
 
-/// Makes sure that there is this much memory, for work that allocates it in many places.
-pub(crate) fn probe(bytes: usize) {
+/// Makes sure that there is this much memory, for work that allocates it in many places. Panics with [`OutOfMemory`] if
+/// there is less.
+pub fn probe(bytes: usize) {
     drop(with_room::<u8>(bytes));
 }
 
@@ -55,8 +56,8 @@ pub(crate) fn with_room<T>(room: usize) -> Vec<T> {
     items
 }
 
-/// Returns a vector of equal items.
-pub(crate) fn filled<T: Clone>(length: usize, item: T) -> Vec<T> {
+/// Returns a vector of equal items. Panics with [`OutOfMemory`] if they do not fit into memory.
+pub fn filled<T: Clone>(length: usize, item: T) -> Vec<T> {
     let mut items = with_room(length);
     items.resize(length, item);
     items

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import random
 import subprocess
 import sys
@@ -220,8 +221,14 @@ else:
 def in_a_process(**settings: Any) -> str:
     # Nothing but what is measured is imported: it would leave free memory behind.
     script = MEMORY.format(half_alike=inspect.getsource(half_alike), **settings)
+    # One heap: every other one reserves memory that a limit would not see used.
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", script],
+        env={**os.environ, "MALLOC_ARENA_MAX": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
