@@ -243,8 +243,9 @@ def test_half_alike_records_take_little_memory(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_too_little_memory_is_an_error(method: str) -> None:
-    # At the very edge a small allocation fails first, and the process ends.
-    said = [in_a_process(count=100_000, limit=limit << 20, method=method) for limit in (2, 1000)]
+    said = [
+        in_a_process(count=100_000, limit=limit << 20, method=method) for limit in (2, 20, 48, 1000)
+    ]
     assert said[0].startswith("MemoryError not enough memory")
     assert said[-1].isdigit()
     assert all(each.startswith("MemoryError") or each.isdigit() for each in said), said
