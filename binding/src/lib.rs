@@ -329,9 +329,11 @@ impl PyPipeline {
         &self,
         aspects: Vec<String>,
         negation: &Bound<'_, differences::PyNegation>,
+        threshold: f64,
     ) -> PyResult<PyPipeline> {
         let aspects = Aspects::parse(&aspects).map_err(refuse)?;
-        Ok(PyPipeline(self.0.distinguishing(Distinguish::new(aspects, negation.get().0.clone()))))
+        let rule = Distinguish::new(aspects, negation.get().0.clone(), threshold);
+        Ok(PyPipeline(self.0.distinguishing(rule)))
     }
 
     fn document_frequencies<'py>(

@@ -110,7 +110,9 @@ class Pipeline:
     ) -> NDArray[np.float64]:
         """Return how far pairs of rows agree under `distinguishing`: 0 if they differ so; if order
         counts, the share of words in the same order; else 1."""
-    def distinguishing(self, aspects: Sequence[str], negation: Negation) -> Pipeline:
+    def distinguishing(
+        self, aspects: Sequence[str], negation: Negation, threshold: float
+    ) -> Pipeline:
         """Return a pipeline whose sketches, fingerprints and verdicts keep texts apart that differ
         in these aspects. Distances of texts that do not differ stay the same."""
     def judge_one(self, text: str, others: Sequence[str]) -> tuple[list[float], list[int]]:

@@ -239,7 +239,7 @@ def expected_against(reference: Texts, texts: Texts, asked: Question) -> list[tu
     options = {"similarity": None, "radius": None, "recall": None, **asked}
     made = as_recipe(options.pop("recipe", None))
     wanted = check_question(**options, bits=made.bits)
-    made = made.distinguishing(wanted.distinguish)
+    made = wanted.apply_to(made)
     corpus = memory_corpus(string_column([*reference, *texts]), made, wanted, threads=1)
     first = len(reference)
     matches = engine().match(corpus, wanted, reference_rows=first, threads=1)

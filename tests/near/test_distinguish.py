@@ -127,9 +127,18 @@ def test_a_wrong_aspect_is_refused_before_anything_is_read() -> None:
 @pytest.mark.parametrize("recipe", [nd.Recipe(tokens="regex", pattern=r"\w+"), "http"], ids=str)
 def test_a_recipe_that_builds_its_pipeline_at_once_distinguishes_too(recipe: Any) -> None:
     texts = ["status 200\n\ntake 5 mg of it every day", "status 200\n\ntake 50 mg of it every day"]
-    chosen = as_recipe(recipe).distinguishing(("numbers",))
+    chosen = as_recipe(recipe).distinguishing(("numbers",), 0.85)
     assert chosen.pipeline.judge_one(texts[0], texts)[0] == [1.0, 0.0]
-    assert chosen.distinguishing(()) is chosen
+    assert chosen.distinguishing((), 0.85) is chosen
     copied = pickle.loads(pickle.dumps(chosen))  # noqa: S301
     assert copied.pipeline.judge_one(texts[0], texts)[0] == [1.0, 0.0]
     assert as_recipe(recipe).pipeline.judge_one(texts[0], texts)[0][1] > 0.5
+
+
+def test_order_is_compared_from_the_threshold_on() -> None:
+    text, other = "a man bites a small dog today", "today a small dog bites a man"
+    plain, low, high = (
+        as_recipe(None).distinguishing(aspects, threshold).pipeline.judge_one(text, [other])[0][0]
+        for aspects, threshold in [((), 0), (("order",), 0.9), (("order",), 1.1)]
+    )
+    assert plain == high > 0.9 > low

@@ -64,7 +64,7 @@ def _listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 def joined(texts: Sequence[str], asked: Question, method: str, **options: Any) -> SketchJoin:
     column = pa.chunked_array([pa.array(texts, pa.large_string())])
-    recipe = nd.Recipe().distinguishing(asked.distinguish)
+    recipe = asked.apply_to(nd.Recipe())
     found = SketchJoin(memory_corpus(column, recipe, asked), asked, **options)
     found._forecast = Forecast(method, 0, 0)
     return found

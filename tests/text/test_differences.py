@@ -105,5 +105,7 @@ def test_each_word_of_the_lists_negates() -> None:
 def test_the_core_names_a_wrong_aspect() -> None:
     with pytest.raises(ValueError, match='distinguish is "meaning"'):
         as_recipe(None).pipeline.distinguishing(
-            ["meaning"], _core.Negation(words=[], beginnings=[], endings=[], phrases=[], others=[])
+            ["meaning"],
+            _core.Negation(words=[], beginnings=[], endings=[], phrases=[], others=[]),
+            0,
         )

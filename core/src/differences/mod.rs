@@ -149,20 +149,32 @@ fn spread(value: u64) -> u64 {
 }
 
 /// What a rule compares of a text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Marks {
     class: u64,
     /// The words, in order, if order counts.
     words: Vec<u64>,
+    /// The threshold of the rule.
+    threshold: f64,
 }
 
 impl Marks {
     /// Returns how far two texts agree under the rule: 0 if they differ in an aspect; if order counts, the share of
     /// words in the same order; else 1.
     pub(crate) fn agreement(&self, other: &Marks) -> f64 {
+        if self.class == other.class { self.common_order(other) } else { 0.0 }
+    }
+
+    /// Returns the cosine of two texts under the rule: 0 if they differ in an aspect, and at most the share of words in
+    /// the same order. A cosine below the threshold is not compared with that.
+    pub(crate) fn limit(&self, other: &Marks, cosine: f64) -> f64 {
         if self.class != other.class {
             return 0.0;
         }
+        if cosine < self.threshold { cosine } else { cosine.min(self.common_order(other)) }
+    }
+
+    fn common_order(&self, other: &Marks) -> f64 {
         if self.words == other.words {
             return 1.0;
         }
@@ -176,18 +188,19 @@ impl Marks {
 pub struct Distinguish {
     aspects: Aspects,
     negation: Arc<Negation>,
+    threshold: f64,
 }
 
 impl Distinguish {
-    /// Makes the rule for these aspects.
-    pub fn new(aspects: Aspects, negation: Arc<Negation>) -> Distinguish {
-        Distinguish { aspects, negation }
+    /// Makes the rule for these aspects. Pairs below the threshold may keep their cosine whatever the order of words.
+    pub fn new(aspects: Aspects, negation: Arc<Negation>, threshold: f64) -> Distinguish {
+        Distinguish { aspects, negation, threshold }
     }
 
     /// Reads the marks of a text.
     pub(crate) fn marks(&self, text: &str, buffer: &mut String) -> Marks {
         let traits = Traits::of(text, &self.negation, self.aspects.has(Aspects::ORDER), buffer);
-        Marks { class: traits.class(self.aspects), words: traits.words }
+        Marks { class: traits.class(self.aspects), words: traits.words, threshold: self.threshold }
     }
 
     /// Mixes a fingerprint and a sketch with the marks of their text. Fingerprints and registers of different classes
@@ -200,7 +213,7 @@ impl Distinguish {
         sketch: Option<&mut Sketch>,
         buffer: &mut String,
     ) {
-        let Marks { class, words } = self.marks(text, buffer);
+        let Marks { class, words, .. } = self.marks(text, buffer);
         let mask = |at: usize| spread(class.wrapping_add((at as u64 + 1).wrapping_mul(GOLDEN)));
         if signal {
             value.iter_mut().enumerate().for_each(|(at, word)| *word ^= mask(at));

@@ -81,7 +81,7 @@ fn known_differences() {
 fn texts_agree_under_a_rule() {
     let agree = |names: &[&str], left: &str, right: &str| {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        let rule = Distinguish::new(Aspects::parse(&names).unwrap(), Arc::new(negation()));
+        let rule = Distinguish::new(Aspects::parse(&names).unwrap(), Arc::new(negation()), 0.0);
         let marks = |text| rule.marks(text, &mut String::new());
         marks(left).agreement(&marks(right))
     };

@@ -11,7 +11,8 @@ use crate::pipeline::{Judged, Pipeline};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// The exact cosine of their features. Where one has none: 1 if they are equal and hold a letter or digit, else 0.
-    /// With a rule of the pipeline: 0 if they differ so, and at most the share of words in the same order.
+    /// With a rule of the pipeline: 0 if they differ so, and at most the share of words in the same order if the cosine
+    /// reaches the threshold of the rule.
     pub similarity: f64,
     /// Bits in which their fingerprints differ.
     pub distance: u16,
@@ -25,7 +26,7 @@ impl Judged {
             similarity = f64::from(both.is_some_and(|(left, right)| left == right && super::digest(&left) != 0));
         }
         match (&self.marks, &other.marks) {
-            (Some(left), Some(right)) if similarity > 0.0 => similarity.min(left.agreement(right)),
+            (Some(left), Some(right)) if similarity > 0.0 => left.limit(right, similarity),
             _ => similarity,
         }
     }

@@ -109,7 +109,7 @@ class Job:
                 "distinguish has 'fields', which are those of the inputs' own clusters; "
                 "leave it out, or run without against"
             )
-        self.recipe = texts.recipe.distinguishing(self.question.distinguish)
+        self.recipe = self.question.apply_to(texts.recipe)
         self.groups, self.labels = texts.groups, texts.labels
         self.summary.recipe = self.recipe.identity
         # Chains would remove records unlike the one kept, and hide odd pages of a site.

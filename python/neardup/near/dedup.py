@@ -237,7 +237,7 @@ def dedup(
         fields=True,
         purpose=purpose,
     )
-    chosen = chosen.distinguishing(question.distinguish)
+    chosen = question.apply_to(chosen)
     column = string_column(texts)
     corpus = memory_corpus(column, chosen, question, threads=threads)
     order = policy.order(corpus.lengths, _key_array(keys, policy, len(column)))

@@ -190,7 +190,7 @@ def look_up_one(
     if unverified:
         documents = corpus.documents(unverified)
         texts = [documents[key].text for key in unverified]
-        verdicts = recipe.distinguishing(question.distinguish).pipeline.judge_one(text, texts)
+        verdicts = question.apply_to(recipe).pipeline.judge_one(text, texts)
         for key, similarity, distance in zip(unverified, *verdicts, strict=True):
             if similarity >= threshold:
                 near.append(LookupHit(key, documents[key], distance, similarity))
@@ -238,7 +238,7 @@ def _near(
     import numpy as np
 
     threshold, is_strict = question.similarity, bool(question.distinguish)
-    pipeline = recipe.distinguishing(question.distinguish).pipeline
+    pipeline = question.apply_to(recipe).pipeline
     if threshold is None:
         if not is_strict:
             return NearPairs(*found, None)

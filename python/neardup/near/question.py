@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from neardup._util.numbers import check_fraction, check_int
 from neardup.text.comparison import DEFAULT_SIMILARITY
 from neardup.text.differences import Aspect, Distinguished, check_distinguish
+from neardup.text.recipe import Recipe
 
 # How pairs become clusters: chains of pairs, or each row directly near its representative.
 Linkage = Literal["connected", "star"]
@@ -27,8 +28,7 @@ class Question:
     similarity  minimum exact cosine; None for a question by radius
     radius      maximum number of bits in which fingerprints differ; None for one by similarity
     recall      share of pairs to find, of those at the similarity threshold, or within the radius
-    distinguish aspects in which near-duplicates must not differ; the recipe of a search is
-                `recipe.distinguishing(question.distinguish)`
+    distinguish aspects in which near-duplicates must not differ
     fields      whether clusters are split by the fields of templates
     """
 
@@ -42,6 +42,10 @@ class Question:
     def all_distinguished(self) -> tuple[Distinguished, ...]:
         """The aspects as a user names them, with "fields"."""
         return (*self.distinguish, "fields") if self.fields else self.distinguish
+
+    def apply_to(self, recipe: Recipe) -> Recipe:
+        """Return the recipe with verdicts that keep apart what this question distinguishes."""
+        return recipe.distinguishing(self.distinguish, self.similarity)
 
     def has_twins_by_fingerprint(self, bits: int) -> bool:
         """Return whether texts with equal fingerprints of this width agree in what is

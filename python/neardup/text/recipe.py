@@ -227,31 +227,36 @@ class Recipe:
             parts.append(f"{field.name}={_identity_part(value)}")
         return " ".join(parts)
 
-    def distinguishing(self, aspects: tuple[Aspect, ...]) -> Self:
+    def distinguishing(self, aspects: tuple[Aspect, ...], threshold: float | None) -> Self:
         """Return this recipe with a pipeline whose sketches, fingerprints and verdicts keep texts
         apart that differ in these aspects.
 
         It has the same settings and identity. Its similarity is 0 for texts that differ so; with
-        "order" it is at most the share of words in the same order.
+        "order" it is at most the share of words in the same order, which is computed for pairs that
+        reach the threshold only.
         """
         if not aspects:
             return self
-        known: dict[tuple[Aspect, ...], Self] = vars(self).setdefault("_distinguishing", {})
-        if aspects not in known:
+        rule = aspects, threshold or 0.0
+        known: dict[tuple[tuple[Aspect, ...], float], Self]
+        known = vars(self).setdefault("_distinguishing", {})
+        if rule not in known:
             # Not a new Recipe: that may build a pipeline at once, which knows no aspects.
             recipe = copy.copy(self)
-            object.__setattr__(recipe, "_aspects", aspects)
-            known[aspects] = recipe
-        return known[aspects]
+            object.__setattr__(recipe, "_rule", rule)
+            known[rule] = recipe
+        return known[rule]
 
     @lazy
     def pipeline(self) -> _core.Pipeline:
         """The Rust pipeline with these settings; built on first use."""
         # The core takes locks while it loads jieba's dictionary.
         with FORK_LOCK:
-            aspects: tuple[Aspect, ...] = vars(self).get("_aspects", ())
-            plain = self._build_pipeline()
-            return plain.distinguishing(aspects, negation_words()) if aspects else plain
+            plain, rule = self._build_pipeline(), vars(self).get("_rule")
+            if rule is None:
+                return plain
+            aspects, threshold = rule
+            return plain.distinguishing(aspects, negation_words(), threshold)
 
     def _build_pipeline(self) -> _core.Pipeline:
         stopwords = cast(Stopwords | None, self.stopwords)

@@ -93,7 +93,7 @@ def test_a_task_judges_each_pair_by_its_texts(
         st.lists(st.sampled_from(list(itertools.permutations(range(len(texts)), 2))), unique=True)
     )
     checked = check_question(*question, bits=128, distinguish=aspects)
-    recipe = as_recipe(None).distinguishing(checked.distinguish)
+    recipe = checked.apply_to(as_recipe(None))
     known = {pair: data.draw(st.sampled_from([None, 0.5])) for pair in pairs}
     records = [
         {"left": names[at], "right": -1, "text": text, "order": bytes([order[at]])}

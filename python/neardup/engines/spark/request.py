@@ -129,7 +129,7 @@ def check_request(
         )
     question = check_question(*thresholds, bits=checked_recipe.bits, distinguish=distinguish)
     return SparkRequest(
-        checked_recipe.distinguishing(question.distinguish),
+        question.apply_to(checked_recipe),
         question,
         text_column,
         id_column,
