@@ -246,6 +246,6 @@ def test_too_little_memory_is_an_error(method: str) -> None:
     said = [
         in_a_process(count=100_000, limit=limit << 20, method=method) for limit in (2, 20, 48, 1000)
     ]
-    assert said[0].startswith("MemoryError not enough memory")
+    assert said[0].startswith("MemoryError")
     assert said[-1].isdigit()
     assert all(each.startswith("MemoryError") or each.isdigit() for each in said), said
