@@ -19,12 +19,12 @@ class Figures:
     """Figures measured on two cores.
 
     core_us         CPU time per record of a dozen words, DataFrames on Spark with its JVM, beyond
-                    the first hundred thousand records, which excludes start-up
+                    the first hundred thousand records, which excludes start-up; with 22 keys
     sail_core_us    the same on pysail
     text_core_ns    CPU time per byte of text: read, tokenise, sketch
     keys            join keys per record, at similarity 0.85 and recall 0.99
     record_bytes    bytes of a shuffle record before compression: key, part, side, row, registers
-    shuffled        bytes per record that Spark wrote for shuffles, compressed
+    shuffled        bytes per record that Spark wrote for shuffles, compressed; with 22 keys
     comparison_ns   time to compare the registers of two rows of a bucket
     strangers       probability that two unrelated texts share the key of a table, for records of a
                     dozen words out of 30,000: words equally frequent; words by Zipf's law
@@ -61,13 +61,13 @@ class Cluster:
 
 FIGURES = Figures(
     core_us=81.6,
-    sail_core_us=17.1,
+    sail_core_us=17.7,
     text_core_ns=12.3,
-    keys=22,
+    keys=31,
     record_bytes=69,
     shuffled=1988.0,
     comparison_ns=1.0,
-    strangers=(1.8e-5, 2.4e-4),
+    strangers=(1.8e-5, 7.3e-4),
     candidates=0.13,
 )
 CLUSTER = Cluster()
@@ -114,12 +114,12 @@ def measured(figures: Figures = FIGURES) -> Iterator[str]:
     low, high = figures.strangers
     yield "| measured on two cores | |\n|---|---|"
     time = f"{figures.core_us:g} µs"
-    yield f"| CPU time per record of a dozen words, Spark 4.3 with its JVM | {time} |"
+    yield f"| CPU time per record of a dozen words, Spark 4.3 with its JVM, 22 keys | {time} |"
     yield f"| the same on pysail | {figures.sail_core_us:g} µs |"
     yield f"| CPU time per byte of text, to read and sketch it | {figures.text_core_ns:g} ns |"
     yield f"| join keys per record | {figures.keys} |"
     yield f"| bytes of a shuffle record, before compression | {figures.record_bytes} |"
-    yield f"| bytes per record that Spark wrote for shuffles | {figures.shuffled:g} |"
+    yield f"| bytes per record that Spark wrote for shuffles, 22 keys | {figures.shuffled:g} |"
     yield f"| time to compare two rows of a bucket | {figures.comparison_ns:g} ns |"
     yield f"| probability that two unrelated texts share the key of a table | {low:g} to {high:g} |"
     yield f"| pairs verified per record | {figures.candidates:g} |"

@@ -63,8 +63,11 @@ impl PySketchIndex {
     }
 
     #[staticmethod]
-    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| guard(|| SketchIndex::open(&path)))?.map(PySketchIndex).map_err(|error| file_failed(error, &path))
+    fn open(py: Python<'_>, path: PathBuf, similarity: f64, recall: f64) -> PyResult<Self> {
+        let plan = plan(similarity, recall)?;
+        py.detach(|| guard(|| SketchIndex::open(&path, &plan)))?
+            .map(PySketchIndex)
+            .map_err(|error| file_failed(error, &path))
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

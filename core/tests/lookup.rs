@@ -112,10 +112,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn every_life_of_an_index_gives_what_the_definition_says(seed in any::<u64>(), steps in steps(), wide in any::<bool>()) {
+    fn every_life_of_an_index_gives_what_the_definition_says(
+        seed in any::<u64>(), steps in steps(), wide in any::<bool>(), fewer_tables in any::<bool>(),
+    ) {
         let mut dice = Dice(seed);
         let plans = plans();
-        let mut index = SketchIndex::new(&plans[0], Some("a recipe".to_owned()));
+        // Files of indexes with fewer tables are opened as well.
+        let mut index = SketchIndex::new(&plans[usize::from(fewer_tables)], Some("a recipe".to_owned()));
         let mut naive = Naive::default();
         let stride = if wide { 1 << 40 } else { 1 };
         let mut next = -3 * stride;
@@ -138,7 +141,7 @@ proptest! {
                 Step::Reopen => {
                     let path = file();
                     index.save(&path, None).unwrap();
-                    index = SketchIndex::open(&path).unwrap();
+                    index = SketchIndex::open(&path, &plans[0]).unwrap();
                     std::fs::remove_file(&path).unwrap();
                     index.verify().unwrap();
                     prop_assert_eq!(index.recipe(), Some("a recipe".to_owned()));
@@ -171,7 +174,7 @@ fn of_equal_sketches_the_first_keys_are_told() {
     index.remove(&[0, 4, 1], None).unwrap();
     let path = file();
     index.save(&path, None).unwrap();
-    let opened = SketchIndex::open(&path).unwrap();
+    let opened = SketchIndex::open(&path, &plan).unwrap();
     std::fs::remove_file(&path).unwrap();
     for index in [index, opened] {
         let found = search(&index, &[one], &plan, 3);
@@ -197,7 +200,7 @@ fn any_number_of_sketches_can_be_saved() {
         index.add(&different[..count], &keys, None).unwrap();
         let path = file();
         index.save(&path, None).unwrap();
-        let opened = SketchIndex::open(&path).unwrap();
+        let opened = SketchIndex::open(&path, &plan).unwrap();
         std::fs::remove_file(&path).unwrap();
         opened.verify().unwrap();
         assert_eq!(opened.rows().unwrap(), (keys.clone(), different[..count].to_vec()));
@@ -208,6 +211,32 @@ fn any_number_of_sketches_can_be_saved() {
         let (least, most) = (68 * count + tables * count, 68 * count + (tables + 2) * (count + 40) * 2 + 4096);
         assert!((least..=most).contains(&opened.bytes()), "{} bytes for {count}", opened.bytes());
     }
+}
+
+#[test]
+fn tables_that_a_file_lacks_are_built_and_saved() {
+    let (fewer, plan) = (Plan::new(0.85, 0.9).unwrap(), Plan::new(0.85, 0.99).unwrap());
+    assert_eq!(fewer.tables, plan.tables[..fewer.tables.len()]);
+    assert!(fewer.tables.len() < plan.tables.len());
+    let (sketches, keys): (Vec<Sketch>, Vec<i64>) = (Dice(2).sketches(5000), (0..5000).collect());
+    let bytes = |plan: &Plan| {
+        let index = SketchIndex::new(plan, None);
+        index.add(&sketches, &keys, None).unwrap();
+        let path = file();
+        index.save(&path, None).unwrap();
+        (path, index.bytes())
+    };
+    let ((path, small), (whole, large)) = (bytes(&fewer), bytes(&plan));
+    let opened = SketchIndex::open(&path, &plan).unwrap();
+    let queries = Dice(4).sketches(50);
+    search(&opened, &queries, &fewer, 9);
+    assert_eq!(opened.bytes(), small, "no search needed them");
+    let naive = Naive(keys.iter().copied().zip(sketches.iter().copied()).collect());
+    assert_eq!(search(&opened, &queries, &plan, usize::MAX), naive.search(&queries, &plan));
+    assert_eq!(opened.bytes(), large, "searches do not scan");
+    opened.save(&path, None).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&whole).unwrap());
+    [path, whole].iter().for_each(|path| std::fs::remove_file(path).unwrap());
 }
 
 #[test]
@@ -223,7 +252,7 @@ fn nothing_is_found_in_nothing() {
     let index = SketchIndex::new(&plan, None);
     let path = file();
     index.save(&path, None).unwrap();
-    let opened = SketchIndex::open(&path).unwrap();
+    let opened = SketchIndex::open(&path, &plan).unwrap();
     std::fs::remove_file(&path).unwrap();
     opened.verify().unwrap();
     for index in [index, opened] {
@@ -254,7 +283,7 @@ fn damage_is_an_error_or_makes_no_difference() {
         let end = (start + 256).min(data.len());
         damaged[start..end].iter_mut().for_each(|byte| *byte = dice.below(256) as u8);
         std::fs::write(&path, &damaged).unwrap();
-        let Ok(index) = SketchIndex::open(&path) else { continue };
+        let Ok(index) = SketchIndex::open(&path, &plans[0]) else { continue };
         for plan in &plans[..4] {
             if let Ok(found) = index.search(&queries, plan, usize::MAX, &AtomicBool::new(false)) {
                 assert_eq!(rows(found), naive.search(&queries, plan), "damage at {start}");
@@ -267,9 +296,10 @@ fn damage_is_an_error_or_makes_no_difference() {
 #[test]
 fn a_file_cut_short_is_told() {
     let (path, data, _) = saved(3000);
+    let plan = Plan::new(0.85, 0.99).unwrap();
     for length in (0..data.len()).step_by(data.len() / 50) {
         std::fs::write(&path, &data[..length]).unwrap();
-        assert!(matches!(SketchIndex::open(&path), Err(FileError::Corrupt(_) | FileError::Io(_))), "{length}");
+        assert!(matches!(SketchIndex::open(&path, &plan), Err(FileError::Corrupt(_) | FileError::Io(_))), "{length}");
     }
     std::fs::remove_file(&path).unwrap();
 }
@@ -277,8 +307,8 @@ fn a_file_cut_short_is_told() {
 #[test]
 fn a_file_cut_short_while_it_is_mapped_is_told() {
     let (path, data, _) = saved(3000);
-    let index = SketchIndex::open(&path).unwrap();
     let plan = Plan::new(0.85, 0.99).unwrap();
+    let index = SketchIndex::open(&path, &plan).unwrap();
     let query = Dice(9).sketches(1);
     index.search(&query, &plan, 1, &AtomicBool::new(false)).unwrap();
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();

@@ -70,6 +70,29 @@ def test_what_is_lost_is_made_from_the_texts(path: Path, monkeypatch: pytest.Mon
         assert answers(collection) == expected
 
 
+def test_segments_with_fewer_tables(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a version wrote them whose plan had fewer: they are read as they are, and get the further
+    tables when they are next written."""
+    new = path.with_name("new.neardup")
+    expected = grown(new, monkeypatch)
+    with monkeypatch.context() as before:
+        before.setattr(sketches, "DEFAULT_RECALL", 0.9)
+        grown(path, before)
+    old = {file: file.read_bytes() for file in path.glob("*.sketches")}
+    assert sum(map(len, old.values())) < sum(x.stat().st_size for x in new.glob("*.sketches"))
+    with nd.Collection.open(path) as collection:
+        assert answers(collection) == expected
+        assert collection.verify() == []
+        assert {file: file.read_bytes() for file in path.glob("*.sketches")} == old
+        collection.compact()
+        assert answers(collection) == expected
+        assert collection.verify() == []
+    with nd.Collection.open(new) as collection:
+        collection.compact()
+    (written,), (wanted,) = (list(folder.glob("*.sketches")) for folder in (path, new))
+    assert written.read_bytes() == wanted.read_bytes()
+
+
 @pytest.mark.parametrize("suffix", files.SUFFIXES)
 def test_a_segment_cut_short_while_it_is_mapped(
     path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str

@@ -1,6 +1,6 @@
 """Pairs of texts whose cosine is just above a threshold, where near-duplicates are missed.
 
-Ten kinds of texts and nine kinds of edits. An edit is tried at random strengths until the cosine is
+Ten kinds of texts and ten kinds of edits. An edit is tried at random strengths until the cosine is
 within .02 above the similarity. benchmarks/threshold_recall.py uses them on real texts.
 """
 
@@ -59,6 +59,24 @@ def edited_and_repeated(
     return repeated(made, pool, strength / 2, rng) if made else made
 
 
+def multiplied(text: Text, pool: Sequence[Text], strength: float, rng: random.Random) -> Text:
+    """Edit, and repeat a run of a tenth to a half up to sixty times."""
+    times, share = round(60 ** rng.random()), rng.uniform(0.1, 0.5)
+    return run_times(share, times)(text, pool, strength, rng)
+
+
+def run_times(share: float, times: int) -> Edit:
+    """Return an edit that also repeats a run of this share of the text so many times."""
+
+    def edit(text: Text, pool: Sequence[Text], strength: float, rng: random.Random) -> Text:
+        made = edited(text, pool, strength, rng)
+        size = _size(made, share)
+        at = rng.randrange(max(1, len(made) - size))
+        return made + made[at : at + size] * times
+
+    return edit
+
+
 def types_replaced(text: Text, pool: Sequence[Text], strength: float, rng: random.Random) -> Text:
     """Replace some words wherever they occur."""
     chosen = _types(text, strength, rng)
@@ -98,6 +116,7 @@ EDITS: dict[str, Edit] = {
     "dropped": dropped,
     "repeated": repeated,
     "edited and repeated": edited_and_repeated,
+    "a run many times": multiplied,
     "types replaced": types_replaced,
     "types deleted": types_deleted,
     "one added": one_added,

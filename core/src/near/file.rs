@@ -1,7 +1,7 @@
 //! The file of an index of sketches: the columns of one part.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::part::{Keys, SketchPart, prefix_bits};
 use super::sketch::{REGISTERS, SKETCH_BYTES};
@@ -129,10 +129,9 @@ pub(super) fn open(path: &Path) -> Result<(SketchPart, Option<String>), FileErro
         tables.push(SketchTable::new(key.to_vec(), directory, numbers, count));
     }
     let mapped = Some(Arc::clone(&file.mapped));
-    Ok((
-        SketchPart { digests, registers, starts, repeats, keys, span: header.span, tables, file: mapped },
-        file.head.text,
-    ))
+    let (span, lacking, built) = (header.span, Vec::new(), OnceLock::new());
+    let part = SketchPart { digests, registers, starts, repeats, keys, span, tables, lacking, built, file: mapped };
+    Ok((part, file.head.text))
 }
 
 #[cfg(test)]

@@ -248,8 +248,9 @@ impl SketchIndex {
     pub fn save(&self, path: &Path, pool: Option<&ThreadPool>) -> Result<(), FileError> {
         let _writer = self.lock_writer();
         let state = self.sound()?;
-        let clean = state.keys.is_empty() && state.slots.len() == 1 && state.slots[0].gone.is_empty();
-        let slot = match state.slots.first().filter(|_| clean) {
+        let clean = |slot: &&Slot| slot.gone.is_empty() && slot.part.is_complete();
+        let only = state.keys.is_empty() && state.slots.len() == 1;
+        let slot = match state.slots.first().filter(clean).filter(|_| only) {
             Some(only) => only.clone(),
             None => on(pool, || self.merged(&state.slots, &state.sketches, &state.keys))?,
         };
@@ -263,10 +264,14 @@ impl SketchIndex {
     }
 
     /// Opens a saved index: maps the file without reading it. The file must not be written to while it is open.
-    pub fn open(path: &Path) -> Result<SketchIndex, FileError> {
-        let (part, recipe) = file::open(path)?;
-        let tables = part.tables.iter().map(|table| table.registers.clone()).collect();
-        Ok(SketchIndex::from_state(tables, State { slots: vec![Slot::new(part)], recipe, ..State::default() }))
+    ///
+    /// The index has the tables of this plan. If the file was written with fewer of them, by a version that planned
+    /// otherwise, the first search that needs the others builds them in memory, and they are saved with the rest.
+    pub fn open(path: &Path, plan: &Plan) -> Result<SketchIndex, FileError> {
+        let (mut part, recipe) = file::open(path)?;
+        part.expect(&plan.tables);
+        let state = State { slots: vec![Slot::new(part)], recipe, ..State::default() };
+        Ok(SketchIndex::from_state(plan.tables.clone(), state))
     }
 
     /// Checks every byte of a mapped file, and the order of everything in it.

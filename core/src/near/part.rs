@@ -4,7 +4,7 @@
 //! million equal texts are one sketch with a million keys. Every table is a directory of buckets and the numbers of
 //! sketches.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -75,6 +75,10 @@ pub(super) struct SketchPart {
     /// The least and the greatest key.
     pub(super) span: (i64, i64),
     pub(super) tables: Vec<SketchTable>,
+    /// The registers of tables that the index has and a file written for another plan has not.
+    pub(super) lacking: Vec<Vec<u8>>,
+    /// The tables for these, built by the first search that needs them.
+    pub(super) built: OnceLock<Vec<SketchTable>>,
     pub(super) file: Option<Arc<Mapped>>,
 }
 
@@ -124,6 +128,8 @@ impl SketchPart {
             keys: Keys::new(&ordered, first, last),
             span: (first, last),
             tables,
+            lacking: Vec::new(),
+            built: OnceLock::new(),
             file: None,
         }
     }
@@ -143,7 +149,8 @@ impl SketchPart {
             Keys::Narrow(_, offsets) => 4 * offsets.len(),
             Keys::Wide(keys) => 8 * keys.len(),
         };
-        let tables: usize = self.tables.iter().map(SketchTable::bytes).sum();
+        let built = self.built.get().map_or(&[][..], Vec::as_slice);
+        let tables: usize = self.tables.iter().chain(built).map(SketchTable::bytes).sum();
         (16 + REGISTERS) * self.len() + 4 * self.starts.len() + 8 * self.repeats.counts().len() + keys + tables
     }
 
@@ -164,15 +171,42 @@ impl SketchPart {
         Ok(sketch)
     }
 
+    /// Names the tables of an index that this part, read from a file, lacks: searches build them. None if the file's
+    /// tables are not the first of them.
+    pub(super) fn expect(&mut self, tables: &[Vec<u8>]) {
+        let filed = self.tables.len();
+        if tables.len() > filed && tables.iter().zip(&self.tables).all(|(wanted, table)| *wanted == table.registers) {
+            self.lacking = tables[filed..].to_vec();
+        }
+    }
+
+    /// Returns whether the part has all the tables of its index.
+    pub(super) fn is_complete(&self) -> bool {
+        self.lacking.is_empty()
+    }
+
+    fn built(&self) -> Result<&[SketchTable], Corrupt> {
+        if self.built.get().is_none() {
+            let registers = self.registers.all()?;
+            let build = |table: &Vec<u8>| SketchTable::build(table, registers);
+            // Another thread may have been faster: the tables are the same.
+            let _ = self.built.set(self.lacking.iter().map(build).collect());
+        }
+        Ok(self.built.get().map_or(&[], Vec::as_slice))
+    }
+
     /// Returns tables such that every candidate of a plan shares a key with the query in one of them: those of the
-    /// plan, if the part has them; or, of tables without a common register, one more than the registers that may differ
-    /// (pigeonhole).
-    fn tables_for(&self, plan: &Plan) -> Option<&[SketchTable]> {
+    /// plan, if the part has or expects them; or, of tables without a common register, one more than the registers that
+    /// may differ (pigeonhole).
+    fn tables_for(&self, plan: &Plan) -> Result<Option<Vec<&SketchTable>>, Corrupt> {
         let wanted = &plan.tables;
-        let kept = wanted.len() <= self.tables.len()
-            && wanted.iter().zip(&self.tables).all(|(wanted, table)| *wanted == table.registers);
-        if wanted.is_empty() || kept {
-            return kept.then(|| &self.tables[..wanted.len()]).filter(|tables| !tables.is_empty());
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let known = self.tables.iter().map(|table| &table.registers).chain(&self.lacking);
+        if wanted.len() <= self.tables.len() + self.lacking.len() && wanted.iter().zip(known).all(|(a, b)| a == b) {
+            let built = if wanted.len() > self.tables.len() { self.built()? } else { &[] };
+            return Ok(Some(self.tables.iter().chain(built).take(wanted.len()).collect()));
         }
         let needed = REGISTERS - plan.least as usize + 1;
         let mut used = 0;
@@ -181,13 +215,14 @@ impl SketchPart {
             used |= table.mask;
             free
         });
-        (disjoint.take(needed).count() == needed).then(|| &self.tables[..needed])
+        let tables: Vec<&SketchTable> = disjoint.take(needed).collect();
+        Ok((tables.len() == needed).then_some(tables))
     }
 
     /// Adds the candidates of each query: the sketches with its digest, and those the plan finds.
     pub(super) fn search(&self, plan: &Plan, queries: &[Sketch], hits: &mut Vec<SketchHit>) -> Result<(), Corrupt> {
         let scan = Scan::new(plan);
-        let Some(tables) = self.tables_for(plan) else { return self.scan(&scan, queries, hits) };
+        let Some(tables) = self.tables_for(plan)? else { return self.scan(&scan, queries, hits) };
         let mut filed = Vec::with_capacity(tables.len());
         let mut places = Vec::with_capacity(tables.len());
         let mut numbers: Vec<(u32, u8)> = Vec::new();
@@ -222,7 +257,7 @@ impl SketchPart {
             }
             for &(number, at) in &numbers {
                 let mask = same_mask(own, &self.registers.range(number as usize..number as usize + 1)?[0]);
-                let agrees = |table: &SketchTable| mask & table.mask == table.mask;
+                let agrees = |table: &&SketchTable| mask & table.mask == table.mask;
                 let at = usize::from(at);
                 // Reported by the first table that holds it.
                 if agrees(&tables[at]) && !tables[..at].iter().any(agrees) && scan.is_candidate(mask) {

@@ -77,7 +77,7 @@ def open_sketches(folder: Path, row: SegmentRow, recipe: str) -> _core.SketchInd
             row.sketch_size,
             row.sketch_checksum,
         ):
-            index = _core.SketchIndex.open(str(path))
+            index = sketches.open_index(path)
             if index.entries == row.entries and index.recipe == recipe:
                 return index
     return None
@@ -534,7 +534,7 @@ class Segments:
                 path = segment_path(self.folder, base.row.number, SKETCHES)
                 if not base.intact or any(part.sketches is None for part in merged):
                     return None
-                index = _core.SketchIndex.open(str(path))
+                index = sketches.open_index(path)
                 index.remove(np.array(store.removed(0), dtype=np.int64))
             for part in merged:
                 if part is not base and part.sketches is not None:

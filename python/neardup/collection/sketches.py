@@ -17,6 +17,8 @@ from neardup.near.question import DEFAULT_RECALL
 from neardup.text.comparison import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -33,6 +35,11 @@ BATCH_TEXTS = 128
 def new_index(recipe: Recipe) -> _core.SketchIndex:
     """Return an empty index of sketches, with hash tables for the default similarity and recall."""
     return _core.SketchIndex(DEFAULT_SIMILARITY, DEFAULT_RECALL, recipe.identity)
+
+
+def open_index(path: Path) -> _core.SketchIndex:
+    """Open the file of an index; if it has fewer tables than a new one, searches build the rest."""
+    return _core.SketchIndex.open(str(path), DEFAULT_SIMILARITY, DEFAULT_RECALL)
 
 
 def stored_sketches(store: Store, recipe: Recipe, keys: Keys) -> SketchRows:

@@ -121,7 +121,7 @@ def _check_sketches(store: Store, row: SegmentRow, recipe: Recipe, removed: set[
     try:
         if segments.file_stamp(path) != (row.sketch_size, row.sketch_checksum):
             return [f"{path.name} is damaged or was replaced"]
-        index = _core.SketchIndex.open(str(path))
+        index = sketches.open_index(path)
         index.verify()
         keys, rows = index.rows()
     except (OSError, ValueError) as error:

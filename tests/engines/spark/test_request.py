@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.spark_cases import frame_of, sample
+from neardup import _core
 from neardup.engines import spark as sp
 from neardup.engines.spark import Limits, buckets
 from neardup.engines.spark.arrow import binary_array, int64_array, make_batch
@@ -18,6 +19,9 @@ from neardup.engines.spark.request import SHUFFLE_MEMORY_BYTES, SparkRequest
 from neardup.engines.spark.rows import ALL, Rows
 from neardup.near.question import check_question
 from neardup.text.recipe import as_recipe
+
+# Of the default question.
+TABLES = len(_core.near_plan(0.85, 0.99)["tables"])
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=60), st.integers(1, 10**7))
@@ -47,7 +51,7 @@ def test_a_key_with_more_rows_than_the_limit_is_heavy() -> None:
             "compared": binary_array(registers),
         }
     )
-    for least, keys in ((2, 22), (3, 0)):
+    for least, keys in ((2, TABLES), (3, 0)):
         records = buckets.KeyTask(request, 1)(iter([batch]))
         (counted,) = buckets.CountTask(request, least)(records)
         assert counted.num_rows == keys
@@ -70,12 +74,12 @@ def test_a_heavy_key_counts_in_its_own_table() -> None:
     asked = SparkRequest(recipe, check_question(None, None, None, bits=recipe.bits), "", "", ())
     rows = Rows(asked, False, None, None, 10, 10, 0)  # type: ignore[arg-type]
     heavy = HeavyKeys({5 << buckets.TABLE_BITS | 77: 3})
-    sizes = buckets._table_bytes(rows, heavy, 22)
+    sizes = buckets._table_bytes(rows, heavy, TABLES)
     assert sizes[5] == (10 + 9 * asked.limits.bucket_rows) * 69
     assert {*sizes[:5], *sizes[6:]} == {690.0}
     registers = np.zeros((1, 48), dtype=np.uint8)
     keys = buckets.row_keys(asked, registers)[0].tolist()
-    assert [key >> buckets.TABLE_BITS for key in keys] == list(range(22))
+    assert [key >> buckets.TABLE_BITS for key in keys] == list(range(TABLES))
 
 
 def test_pysail_moves_some_at_once(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

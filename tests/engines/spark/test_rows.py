@@ -108,7 +108,7 @@ def test_the_core_refuses_what_does_not_fit() -> None:
         np.full(3, 2, dtype=np.uint8),
         np.arange(3),
     )
-    assert _core.sketch_keys(registers, question, 1).shape == (3, 22)
+    assert _core.sketch_keys(registers, question, 1).shape == (3, 31)
     with pytest.raises(ValueError, match="registers are rows of 48 bytes"):
         _core.sketch_keys(np.zeros((3, 64), dtype=np.uint8), question, 1)
     with pytest.raises(ValueError, match="similarity is 2"):

@@ -2,7 +2,7 @@
 
 A key is a table of the plan with the registers there, or a block of a fingerprint with its bits, as
 in the local engine. The core emits a pair under its first common key only, so no pair is emitted
-twice. A row costs one record of 69 bytes per table, 22 tables at the defaults. If the shuffle is
+twice. A row costs one record of 69 bytes per table, 31 tables at the defaults. If the shuffle is
 held in memory, the tables are joined in several rounds.
 
 Heavy keys have more rows than a task should compare. Usually their rows are split into blocks, and
