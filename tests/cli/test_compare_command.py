@@ -71,7 +71,7 @@ def test_what_differs(run: Callable[..., Any]) -> None:
     assert "verdict     near-duplicate, same words in another order\n" in order
     assert "only" not in order
     case = run("compare", "--text", LEFT, LEFT.upper()).out
-    assert "differs     only in case, punctuation or spaces\n" in case
+    assert "differs     only in case, punctuation, other signs or spaces\n" in case
     strangers = run("compare", "--text", LEFT, "7 tulips, not roses").out
     assert "verdict     different\n" in strangers
     assert "only" not in strangers

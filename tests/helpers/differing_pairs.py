@@ -15,6 +15,18 @@ PAIRS: dict[str, tuple[str, str, tuple[str, ...], int]] = {
     "sign": (_DOSE + " at -5 degrees", _DOSE + " at +5 degrees", ("numbers",), 0),
     "thousands": (_DOSE + " 1,000 times", _DOSE + " 1000 times", (), 1),
     "order": (_DOSE + " man bites dog", _DOSE + " dog bites man", ("order",), 0),
+    "numbers change places": (
+        _DOSE + ", home 3 away 1, the guests",
+        _DOSE + ", home 1 away 3, the hosts",
+        ("order",),
+        1,
+    ),
+    "month": (
+        "三月一日" + "起对全体员工的工资进行调整，请各部门认真执行本通知的各项要求",
+        "五月一日" + "起对全体员工的工资进行调整，请各部门认真执行本通知的各项要求",
+        ("numbers",),
+        1,
+    ),
     "shuffled": (_DOSE, " ".join(reversed(_DOSE.split())), ("order",), 0),
     "language": (_DOSE + " written in C", _DOSE + " written in C++", ("symbols",), 0),
     "operator": (_DOSE + " if a == b", _DOSE + " if a != b", ("symbols",), 0),

@@ -202,3 +202,13 @@ def test_a_wrong_name_is_refused(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", TEXTS)
     with pytest.raises(jobs.RefusedError, match=r"distinguish has 'tone'; .*numbers, negation"):
         jobs.dedup([source], tmp_path / "out.jsonl", jobs.Options(distinguish=["tone"]))
+
+
+def test_a_copy_of_a_reference_is_told_with_its_original(tmp_path: Path) -> None:
+    out, removed = tmp_path / "out.jsonl", tmp_path / "removed.jsonl"
+    words = "cable {} to {} of two metres, white, for charging and data"
+    path = write(tmp_path / "in.jsonl", [words.format("a", "c"), words.format("c", "a")])
+    summary = jobs.dedup([path], out, jobs.Options(against=[path], removed=removed))
+    rows = [(row["id"], row["dup_of"], row["differs"]) for row in corpora.rows(removed)]
+    assert rows == [("0", "0", ""), ("1", "1", "")]
+    assert summary.exact == 2

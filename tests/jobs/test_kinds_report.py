@@ -88,7 +88,8 @@ def job_for(path: Path, **changed: Any) -> Any:
     summary.similarity, summary.plan = 0.85, {"method": "inverted"}
     job = SimpleNamespace(
         name="cluster",
-        options=SimpleNamespace(report=path, report_clusters=None, lang="en"),
+        options=SimpleNamespace(report=path, report_clusters=None, lang="en", purpose=None),
+        question=SimpleNamespace(all_distinguished=()),
         stage=lambda *_: None,
         summary=summary,
         viewing=None,

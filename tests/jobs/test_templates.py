@@ -126,3 +126,47 @@ def test_spark_keeps_the_same_records(source: Path) -> None:
     again, spark = run(jobs.dedup, source, engine="spark", **options)
     assert spark == kept
     assert again.templates == summary.templates
+
+
+def test_forms_with_fields_of_two_values_are_templates(source: Path) -> None:
+    words = "documents were complete and the applicant was informed by letter of the decision"
+    choices = [
+        (a, b, c) for a in ("yes", "no") for b in ("true", "false") for c in ("open", "shut")
+    ]
+    texts = [
+        f"name {chr(97 + at) * 3} resident {a} guarantor {b} account {c} notes {words}"
+        for at, (a, b, c) in enumerate(choices * 3)
+    ]
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), "utf-8")
+    summary, kept = run(jobs.dedup, source, purpose="templates")
+    assert summary.templates == {"clusters": 1, "records": 24}
+    assert len(kept) == 24
+
+
+def test_a_story_revised_place_by_place_is_no_template() -> None:
+    words = [f"word{at}" for at in range(16)]
+    revised = []
+    for step in range(5):
+        text = [
+            f"new{word}" if at < 3 * step and at % 3 == 0 else word for at, word in enumerate(words)
+        ]
+        revised += [" ".join([*text, f"source{step}{copy}"]) for copy in range(4)]
+    assert not nd.dedup(revised, 0.5).templates(revised)
+
+
+def test_what_would_keep_less_is_not_advised(source: Path) -> None:
+    rows = ({"text": text} for text in edited_copies(random.Random(3), 8))
+    lines = [json.dumps({"text": f"{row['text']} {at}"}) for at, row in enumerate(rows)]
+    source.write_text("\n".join(lines), encoding="utf-8")
+    for distinguish, advice in ((None, 1), ("fields", 0)):
+        lines = run(jobs.dedup, source, similarity=0.6, distinguish=distinguish)[0].as_lines()
+        assert any("differ in numbers" in line for line in lines)
+        assert sum("--distinguish numbers" in line for line in lines) == advice
+
+
+@pytest.mark.parametrize("job", [jobs.dedup, jobs.pairs])
+def test_a_purpose_whose_fields_do_not_count_says_so(job: Any, source: Path) -> None:
+    against = [str(source)] if job is jobs.dedup else []
+    with pytest.warns(UserWarning, match="here fields do not count"):
+        run(job, source, purpose="templates", against=against)
+    assert not run(jobs.dedup, source, purpose="templates")[0].warnings

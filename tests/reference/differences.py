@@ -26,7 +26,7 @@ def share_in_order(left: str, right: str) -> float:
 
 def agreement(left: str, right: str, distinguish: Sequence[str]) -> float:
     """Return the largest similarity that `distinguish` allows two texts."""
-    if set(differences(left, right).aspects) & (set(distinguish) - {"order"}):
+    if set(differences(left, right).aspects) & set(distinguish):
         return 0.0
     return share_in_order(left, right) if "order" in distinguish else 1.0
 

@@ -26,7 +26,7 @@ def fields_of(texts: Sequence[str]) -> list[list[str]] | None:
         for member, found in zip(members, partners, strict=True)
     }
     inside = outside = varied = 0
-    fields = []
+    fields, pairs = [], []
     for at in range(len(frame) + 1):
         values = [_slot(member, places[member], at, len(frame)) for member in members]
         known = [value for value in values if value is not None]
@@ -41,12 +41,15 @@ def fields_of(texts: Sequence[str]) -> list[list[str]] | None:
             fields.append(at)
             inside += differing
             varied += len(counts) >= 3
+            pairs += [values] if len(counts) < 3 else []
         else:
             outside += differing
     for found in places.values():
         missing = [at not in found for at in range(len(frame))]
         outside += sum(gone and not before for gone, before in zip(missing, [False, *missing]))  # noqa: B905
-    if not varied or varied < len(fields) - varied or inside < 0.75 * (inside + outside) - 1e-9:
+    combinations = {each for each in zip(*pairs, strict=True) if None not in each}
+    free = varied >= len(pairs) or len(combinations) > len(pairs) + 1
+    if not varied or not free or inside < 0.75 * (inside + outside) - 1e-9:
         return None
     return [[_around(tuple(text.split()), frame, at) for at in fields] for text in texts]
 

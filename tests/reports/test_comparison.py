@@ -75,9 +75,9 @@ REST = "of the medicine with a glass of water every morning before breakfast"
         (
             "man bites dog",
             "dog bites man",
-            "near-duplicates: their similarity is at least 0.85. They have the same words in "
-            "another order.",
-            "相似度不低于 0.85。用词相同，但顺序不同。",
+            "near-duplicates: their similarity is at least 0.85. They have the same words, or the "
+            "same numbers, in another order.",
+            "相似度不低于 0.85。字词或数字相同，但顺序不同。",
         ),
         (
             REST,
@@ -100,8 +100,8 @@ REST = "of the medicine with a glass of water every morning before breakfast"
         (
             REST,
             f"{REST.upper()}!",
-            "at least 0.85. They differ only in case, punctuation or spaces.",
-            "仅大小写、标点或空格不同。",
+            "at least 0.85. They differ only in case, punctuation, other signs or spaces.",
+            "仅大小写、标点、其他符号或空格不同。",
         ),
     ],
 )

@@ -39,7 +39,7 @@ impl Aspects {
     pub const NEGATION: Aspects = Aspects(2);
     /// Other symbols of code and formulas, currencies, emoji.
     pub const SYMBOLS: Aspects = Aspects(4);
-    /// The same words in another order.
+    /// The same words, or the same numbers, in another order.
     pub const ORDER: Aspects = Aspects(8);
 
     /// Returns the aspects with these names.
@@ -81,6 +81,8 @@ pub struct Traits {
     numbers: u64,
     symbols: u64,
     negations: u64,
+    /// A hash of the numbers in their order.
+    number_order: u64,
     /// The words, in order; empty unless they were asked for.
     words: Vec<u64>,
 }
@@ -93,7 +95,11 @@ impl Traits {
         scan(normalized, negation, &mut |token| match token {
             Token::Word(word) if words => traits.words.push(token_key(word)),
             Token::Word(_) => {}
-            Token::Number(number) => traits.numbers = traits.numbers.wrapping_add(spread(token_key(number))),
+            Token::Number(number) => {
+                let key = token_key(number);
+                traits.numbers = traits.numbers.wrapping_add(spread(key));
+                traits.number_order = spread(traits.number_order.wrapping_add(key));
+            }
             Token::Symbol(symbol) => traits.symbols = traits.symbols.wrapping_add(spread(token_key(symbol))),
             Token::Negation(_) => traits.negations += 1,
         });
@@ -106,6 +112,8 @@ impl Traits {
         differs.set(Aspects::NUMBERS, self.numbers != other.numbers);
         differs.set(Aspects::NEGATION, self.negations != other.negations);
         differs.set(Aspects::SYMBOLS, self.symbols != other.symbols);
+        let moved = self.numbers == other.numbers && self.number_order != other.number_order;
+        differs.set(Aspects::ORDER, moved);
         if self.words == other.words {
             return (differs, 0);
         }
@@ -152,15 +160,19 @@ fn spread(value: u64) -> u64 {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Marks {
     class: u64,
-    /// The words, in order, if order counts.
+    /// The words, in order, if order counts; sums of hashes of the words and of the numbers, which are equal for equal
+    /// multisets; and a hash of the numbers in their order.
     words: Vec<u64>,
+    word_sum: u64,
+    numbers: u64,
+    number_order: u64,
     /// The threshold of the rule.
     threshold: f64,
 }
 
 impl Marks {
     /// Returns how far two texts agree under the rule: 0 if they differ in an aspect; if order counts, the share of
-    /// words in the same order; else 1.
+    /// words in the same order; else 1. Texts of the same words, or of the same numbers, in another order differ so.
     pub(crate) fn agreement(&self, other: &Marks) -> f64 {
         if self.class == other.class { self.common_order(other) } else { 0.0 }
     }
@@ -175,8 +187,14 @@ impl Marks {
     }
 
     fn common_order(&self, other: &Marks) -> f64 {
+        if self.numbers == other.numbers && self.number_order != other.number_order {
+            return 0.0;
+        }
         if self.words == other.words {
             return 1.0;
+        }
+        if self.words.len() == other.words.len() && self.word_sum == other.word_sum {
+            return 0.0;
         }
         let words = self.words.len() + other.words.len();
         2.0 * common_words(&self.words, &other.words) as f64 / words as f64
@@ -200,7 +218,13 @@ impl Distinguish {
     /// Reads the marks of a text.
     pub(crate) fn marks(&self, text: &str, buffer: &mut String) -> Marks {
         let traits = Traits::of(text, &self.negation, self.aspects.has(Aspects::ORDER), buffer);
-        Marks { class: traits.class(self.aspects), words: traits.words, threshold: self.threshold }
+        let class = traits.class(self.aspects);
+        let Traits { words, numbers, mut number_order, .. } = traits;
+        if !self.aspects.has(Aspects::ORDER) {
+            number_order = 0;
+        }
+        let word_sum = words.iter().fold(0u64, |sum, &word| sum.wrapping_add(spread(word)));
+        Marks { class, words, word_sum, numbers, number_order, threshold: self.threshold }
     }
 
     /// Mixes a fingerprint and a sketch with the marks of their text. Fingerprints and registers of different classes
@@ -213,7 +237,7 @@ impl Distinguish {
         sketch: Option<&mut Sketch>,
         buffer: &mut String,
     ) {
-        let Marks { class, words, .. } = self.marks(text, buffer);
+        let Marks { class, words, number_order, .. } = self.marks(text, buffer);
         let mask = |at: usize| spread(class.wrapping_add((at as u64 + 1).wrapping_mul(GOLDEN)));
         if signal {
             value.iter_mut().enumerate().for_each(|(at, word)| *word ^= mask(at));
@@ -227,7 +251,8 @@ impl Distinguish {
         // Zeros mean that a text equals no other; the second half is never zero by itself.
         let sum = digest(sketch);
         if sum != 0 {
-            let same = words.iter().fold(class, |sum, &word| spread(sum.rotate_left(1) ^ word));
+            let same =
+                words.iter().fold(class.wrapping_add(number_order), |sum, &word| spread(sum.rotate_left(1) ^ word));
             let low = sum as u64 ^ spread(same);
             let high = ((sum >> 64) as u64 ^ spread(!same)).max(1);
             sketch[REGISTERS..REGISTERS + 8].copy_from_slice(&low.to_le_bytes());

@@ -89,6 +89,9 @@ fn has_thousands(word: &str) -> bool {
 }
 
 const NUMERALS: &str = "〇零一二三四五六七八九十百千万億亿兩两";
+/// Characters that make a number of a single numeral: 三月, 两倍, 二回; 第一, 星期二, 周三.
+const UNITS: &str = "月日号號年倍成折次回岁歲歳元";
+const BEFORE: &str = "第期周週拜曜";
 
 /// Reads a run of a script without spaces: its characters, digits, numerals of Han and phrases that negate.
 fn characters(run: &str, negation: &Negation, sink: &mut impl FnMut(Token<'_>)) {
@@ -99,8 +102,9 @@ fn characters(run: &str, negation: &Negation, sink: &mut impl FnMut(Token<'_>)) 
         if is_numeral(c) {
             let length = run[at..].find(|c| !is_numeral(c)).unwrap_or(run.len() - at);
             let numeral = &run[at..at + length];
-            // A single numeral is often part of a word, as in 一些; with 第 it is not.
-            if ordinal || numeral.chars().nth(1).is_some() || !NUMERALS.contains(c) {
+            // A single numeral is often part of a word, as in 一些; with a unit it is not.
+            let counts = || run[at + length..].starts_with(|c| UNITS.contains(c));
+            if ordinal || numeral.chars().nth(1).is_some() || !NUMERALS.contains(c) || counts() {
                 sink(Token::Number(numeral));
             }
             at += length;
@@ -112,6 +116,6 @@ fn characters(run: &str, negation: &Negation, sink: &mut impl FnMut(Token<'_>)) 
         } else {
             at += c.len_utf8();
         }
-        ordinal = c == '第';
+        ordinal = BEFORE.contains(c);
     }
 }

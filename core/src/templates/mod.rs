@@ -29,8 +29,9 @@ const MEMBERS: usize = 4;
 const FRAME: usize = 80;
 /// Share of members whose value of a field is not the most frequent one, in percent.
 const VARYING: usize = 30;
-/// Values of a field at least. A place with two values varies too, but revised stories have many of these: a template
-/// has at least as many fields with more.
+/// Values of a field that varies freely, at least. A place with two values may come from a revised story: these change
+/// together or one after the other, so that k such places have at most k + 1 combinations. A template has at least as
+/// many fields with more values, or more combinations.
 const VALUES: usize = 3;
 /// Share of members in which a field may be empty, in percent: an advert stands in some members only.
 const EMPTY: usize = 10;
@@ -153,6 +154,7 @@ impl Form {
         let gaps: usize = placed.iter().map(Placed::gaps).sum();
         let (mut inside, mut outside, mut varied) = (0, gaps, 0);
         let mut fields = Vec::new();
+        let mut pairs = Vec::new();
         let mut values = Vec::with_capacity(members.len());
         for at in 0..=frame.len() {
             values.clear();
@@ -162,12 +164,20 @@ impl Form {
             if slot.is_field {
                 inside += differing;
                 varied += usize::from(slot.values >= VALUES);
+                if slot.values < VALUES {
+                    pairs.push(at);
+                }
                 fields.push(at as u32);
             } else {
                 outside += differing;
             }
         }
-        let is_template = varied > 0 && varied * 2 >= fields.len() && inside * 100 >= (inside + outside) * IN_FIELDS;
+        let is_free = || {
+            let combinations = placed.iter().filter_map(|member| pairs.iter().map(|&at| member.slot(at)).collect());
+            combinations.collect::<HashSet<Vec<&[u64]>>>().len() > pairs.len() + 1
+        };
+        let is_template =
+            varied > 0 && inside * 100 >= (inside + outside) * IN_FIELDS && (varied >= pairs.len() || is_free());
         is_template.then_some(Form { frame, fields })
     }
 

@@ -246,8 +246,11 @@ def _verdict(found: Comparison) -> str:
         aspects = [aspect for aspect in found.differences.aspects if aspect != "order"]
         listed = " and ".join(filter(None, (", ".join(aspects[:-1]), *aspects[-1:])))
         parts += [contains, f"but {listed} differ" if aspects else ""]
-    if found.differences.order:
-        parts.append("same words in another order")
+        if found.differences.order:
+            moved = "numbers" if found.differences.lost or found.differences.added else "words"
+            parts.append(f"same {moved} in another order")
+    elif found.distance is None:
+        parts.append("too few words to compare")
     return ", ".join(filter(None, parts))
 
 
@@ -268,7 +271,7 @@ def _differences(found: Comparison) -> list[str]:
             label = "characters" if name == "words" and found.unit == "characters" else name
             lines.append(f"{label:11} {shown}")
     if not lines and not found.differences.order:
-        lines.append("differs     only in case, punctuation or spaces")
+        lines.append("differs     only in case, punctuation, other signs or spaces")
     return lines
 
 

@@ -30,7 +30,7 @@ from neardup.jobs.read import read_corpus
 from neardup.jobs.work_folder import check_work_dir, open_work_folder
 from neardup.near.keep import Keep
 from neardup.near.matches import PairSample, removed_rows
-from neardup.near.question import Linkage, check_linkage, check_question
+from neardup.near.question import Linkage, check_linkage, check_purpose, check_question
 from neardup.near.templates import Templates, find_templates
 
 if TYPE_CHECKING:
@@ -109,6 +109,12 @@ class Job:
                 "distinguish has 'fields', which are those of the inputs' own clusters; "
                 "leave it out, or run without against"
             )
+        if options.purpose and not self.question.fields and not options.distinguish:
+            if "fields" in check_purpose(options.purpose).distinguish:
+                self.warn(
+                    f"purpose {options.purpose} keeps forms apart by their fields, but only where "
+                    "inputs are clustered among themselves; here fields do not count"
+                )
         self.recipe = self.question.apply_to(texts.recipe)
         self.groups, self.labels = texts.groups, texts.labels
         self.summary.recipe = self.recipe.identity

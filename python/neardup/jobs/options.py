@@ -281,6 +281,9 @@ class Summary:
 
     def to_distinguish(self) -> list[str]:
         """Return the aspects that would keep apart what differs; none if all were asked for."""
+        if "fields" in self.distinguish:
+            # Smaller clusters show fewer forms: with more aspects less might be kept.
+            return []
         names = (*self.differs, "fields")
         wanted = [name for name in names if self.differs.get(name) or name in self.distinguish]
         return [] if set(wanted) <= set(self.distinguish) else wanted

@@ -196,6 +196,10 @@ def nearest(
 
     near = matches.nearest(corpus.reference or corpus.rows)
     labels = np.where(near.match < 0, np.arange(len(near.match)), near.match)
+    for row, copied in corpus.reference_copies(matches.twins):
+        # Of all rows with its words, a copy is told with its original.
+        if labels[row] != row:
+            labels[row] = copied
     found = Clusters(labels, near.similarity, near.distance)
     if collections:
         matches.plan["collections"] = len(collections)

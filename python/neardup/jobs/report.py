@@ -207,6 +207,8 @@ def _settings(job: Job) -> dict[str, str]:
         "similarity": "" if by_radius else f"{found.similarity:g}",
         "radius": f"{found.radius} / {job.recipe.bits}" if by_radius else "",
         "recall": f"{found.recall:g}",
+        "purpose": job.options.purpose or "",
+        "distinguish": ", ".join(job.question.all_distinguished),
         # Neither has an effect on records that are removed for the reference.
         "linkage": "" if compared or found.job == "pairs" else job.linkage,
         "keep": "" if compared or found.job == "pairs" else str(job.keep),

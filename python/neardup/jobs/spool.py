@@ -176,10 +176,14 @@ class SpooledCorpus:
             return sum(len(rows) - 1 for rows in self.equal_texts(twins))
         outside = np.flatnonzero(labels[: self.rows] >= self.rows).tolist()
         copies = {row for row in outside if self.texts.get(row) == self.text_of(int(labels[row]))}
+        return len(copies | {row for row, _ in self.reference_copies(twins)})
+
+    def reference_copies(self, twins: Rows) -> Iterator[tuple[int, int]]:
+        """Yield each row of the inputs whose text equals one of the reference, and the first row
+        that has it there."""
         for rows in self.equal_texts(twins):
-            if min(rows) < self.reference:
-                copies |= {row for row in rows if row >= self.reference}
-        return len(copies)
+            if (first := min(rows)) < self.reference:
+                yield from ((row, first) for row in rows if row >= self.reference)
 
     def check_unchanged(self) -> None:
         """Raise OSError if an input file has changed since it was read.

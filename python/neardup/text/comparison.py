@@ -127,7 +127,7 @@ class Comparison:
                 spaces; "words and characters" for mixed ones
     coarse      True if the deadline passed: passages may be missing or cut short
     differences numbers, negation, symbols and words that only one text has, and whether they have
-                the same words in another order
+                the same words, or the same numbers, in another order
     threshold   the similarity from which texts are near-duplicates; None with a radius
     radius      the distance up to which texts are near-duplicates; None with a similarity
     """

@@ -5,12 +5,13 @@ A cosine of words sees none of these: "take it" and "do not take it", 5 mg and 5
 which texts differ:
 
     numbers   other tokens with a digit, with sign and decimal point: 5 and -5, 3.14 and 314, mp3
-              and mp4. Commas between thousands do not count. In Chinese also numerals of two
-              characters or more (二十) and those after 第
+              and mp4. Commas between thousands do not count. In Han also numerals of two characters
+              or more (二十) and those with a unit or after 第 (三月, 两倍, 第一); other numbers in
+              words, such as "two billion", do not count
     negation  another number of words that negate; `negation.toml` lists them for nine languages
     symbols   other operators of code and formulas (`==`, `!=`, C++, C#), currencies, emoji; not
               punctuation, bullets, quoting marks, emphasis or tags
-    order     the same words in another order
+    order     the same words, or the same numbers, in another order
 
 `differences` lists them for two texts. `distinguish=` of a search makes texts that differ so
 different, whatever their cosine. It may also name "fields", which two texts alone do not show: the
@@ -46,7 +47,7 @@ class Differences:
     those that only the right one has, in their order; a token counts as often as it stands there.
 
     aspects  names of the aspects in which they differ
-    order    whether they have the same words in another order
+    order    whether they have the same words, or the same numbers, in another order
     lost     words of the right text that the left one lacks
     added    words of the left text that the right one lacks
     """
@@ -70,8 +71,9 @@ def differences(left: str, right: str) -> Differences:
     texts = [negation_words().tokens(text) for text in (left, right)]
     words, numbers, negations, symbols = zip(*texts, strict=True)
     added, lost = _surplus(*words)
-    order = not added and not lost and words[0] != words[1]
     tokens = {"numbers": _surplus(*numbers), "symbols": _surplus(*symbols)}
+    moved = not any(tokens["numbers"]) and numbers[0] != numbers[1]
+    order = moved or (not added and not lost and words[0] != words[1])
     # Negations are counted, not matched: "cannot" and "can not" say the same.
     negation: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     if len(negations[0]) != len(negations[1]):
