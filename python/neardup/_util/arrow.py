@@ -72,7 +72,7 @@ def string_column(texts: Any, name: str | None = None) -> Any:
                 "a text must be a str, or None for a missing one"
             )
     checked = [text if text is None else check_unicode(text, "a text") for text in column]
-    # From malloc: Arrow's own pool would keep what the growing array left behind, more than its size.
+    # From malloc: Arrow's pool would keep what the growing array left behind, more than its size.
     pool = pa.system_memory_pool()
     return pa.chunked_array([pa.array(checked, pa.large_string(), memory_pool=pool)])
 
