@@ -109,12 +109,12 @@ class Job:
                 "distinguish has 'fields', which are those of the inputs' own clusters; "
                 "leave it out, or run without against"
             )
-        if options.purpose and not self.question.fields and not options.distinguish:
-            if "fields" in check_purpose(options.purpose).distinguish:
-                self.warn(
-                    f"purpose {options.purpose} keeps forms apart by their fields, but only where "
-                    "inputs are clustered among themselves; here fields do not count"
-                )
+        by_fields = options.purpose and "fields" in check_purpose(options.purpose).distinguish
+        if by_fields and not self.question.fields and not options.distinguish:
+            self.warn(
+                f"purpose {options.purpose} keeps forms apart by their fields, but only where "
+                "inputs are clustered among themselves; here fields do not count"
+            )
         self.recipe = self.question.apply_to(texts.recipe)
         self.groups, self.labels = texts.groups, texts.labels
         self.summary.recipe = self.recipe.identity
