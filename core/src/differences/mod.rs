@@ -25,6 +25,7 @@ use crate::near::{REGISTERS, Sketch, TextOf, digest};
 use crate::normalize::Normalize;
 pub use negation::Negation;
 pub use order::common_words;
+pub(crate) use order::places;
 pub(crate) use scan::write_number;
 use scan::{Token, scan};
 

@@ -18,14 +18,25 @@ pub fn common_words(left: &[u64], right: &[u64]) -> usize {
     before + after + between(&left[..left.len() - after], &right[..right.len() - after])
 }
 
+/// Returns where each word stands: as bits in blocks of 64 places. However often a word stands, a block has one entry.
+pub(crate) fn places(words: &[u64]) -> KeyMap<Vec<(u32, u64)>> {
+    let mut places: KeyMap<Vec<(u32, u64)>> = KeyMap::with_capacity_and_hasher(words.len(), Default::default());
+    for (at, &word) in words.iter().enumerate() {
+        let blocks = places.entry(word).or_default();
+        let (block, bit) = ((at / 64) as u32, 1 << (at % 64));
+        match blocks.last_mut() {
+            Some((last, bits)) if *last == block => *bits |= bit,
+            _ => blocks.push((block, bit)),
+        }
+    }
+    places
+}
+
 fn between(left: &[u64], right: &[u64]) -> usize {
     if left.is_empty() || right.is_empty() {
         return 0;
     }
-    let mut places: KeyMap<Vec<u32>> = KeyMap::with_capacity_and_hasher(left.len(), Default::default());
-    for (at, &word) in left.iter().enumerate() {
-        places.entry(word).or_default().push(at as u32);
-    }
+    let places = places(left);
     let blocks = left.len().div_ceil(64);
     let mut row = vec![u64::MAX; blocks];
     let mut found = vec![0u64; blocks];
@@ -33,13 +44,22 @@ fn between(left: &[u64], right: &[u64]) -> usize {
     let mut used = 0;
     for (at, word) in right.iter().enumerate() {
         let Some(all) = places.get(word) else { continue };
-        let near = all.partition_point(|&place| (place as usize) + BAND < at);
-        let near = all[near..].iter().map(|&place| place as usize).take_while(|&place| place <= at + BAND);
+        let (low, high) = (at.saturating_sub(BAND), at + BAND);
+        let near = all.partition_point(|&(block, _)| (block as usize) < low / 64);
+        let near = all[near..].iter().map(|&(block, bits)| (block as usize, bits));
         let (mut first, mut last) = (usize::MAX, 0);
-        for place in near {
-            found[place / 64] |= 1 << (place % 64);
-            first = first.min(place / 64);
-            last = place / 64;
+        for (block, mut bits) in near.take_while(|&(block, _)| block <= high / 64) {
+            if block == low / 64 {
+                bits &= u64::MAX << (low % 64);
+            }
+            if block == high / 64 {
+                bits &= u64::MAX >> (63 - high % 64);
+            }
+            if bits != 0 {
+                found[block] = bits;
+                first = first.min(block);
+                last = block;
+            }
         }
         if first == usize::MAX {
             continue;
@@ -99,5 +119,21 @@ mod tests {
         (0..right.len()).step_by(50).for_each(|at| right[at] = u64::MAX);
         let common = common_words(&left, &right);
         assert!((196_000..=197_000).contains(&common), "{common}");
+        // A word repeated has many partners within the band.
+        let of_one = |ends: u64| [vec![ends], vec![7; 1_000_000], vec![ends + 1]].concat();
+        assert_eq!(common_words(&of_one(1), &of_one(3)), 1_000_000);
+    }
+
+    #[test]
+    fn words_further_apart_than_the_band_are_not_matched() {
+        for (apart, common) in [(BAND, 1), (BAND + 1, 0)] {
+            for before in [0, 1, 63, 64, 100] {
+                let left: Vec<u64> = (0..before).chain([5000]).chain(6000..6070).collect();
+                let right: Vec<u64> =
+                    (10_000..10_000 + before + apart as u64).chain([5000]).chain(9000..9070).collect();
+                assert_eq!(common_words(&left, &right), common, "{before} {apart}");
+                assert_eq!(common_words(&right, &left), common, "{before} {apart}");
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! Bit-parallel as in `differences::order`, with every row of the table of lengths kept for the way back:
 //! O(left · right / 64) time and bits, after what both lists begin and end with.
 
+use crate::differences::places;
 use crate::hash::KeyMap;
 
 /// Words of `left` that have no partner.
@@ -47,11 +48,8 @@ fn between(left: &[u64], right: &[u64], first: u32, partners: &mut [u32]) {
 
 /// Returns a row of bits for each word of `right`.
 fn rows(left: &[u64], right: &[u64], blocks: usize) -> Vec<u64> {
-    let mut places: KeyMap<Vec<u32>> = KeyMap::default();
     let scan = left.len() * right.len() <= SCAN;
-    if !scan {
-        left.iter().enumerate().for_each(|(at, &word)| places.entry(word).or_default().push(at as u32));
-    }
+    let places = if scan { KeyMap::default() } else { places(left) };
     let mut rows = Vec::with_capacity(blocks * right.len());
     let mut row = vec![u64::MAX; blocks];
     let mut found = vec![0u64; blocks];
@@ -62,7 +60,7 @@ fn rows(left: &[u64], right: &[u64], blocks: usize) -> Vec<u64> {
             }
         } else {
             found.fill(0);
-            places.get(word).into_iter().flatten().for_each(|&at| found[at as usize / 64] |= 1 << (at % 64));
+            places.get(word).into_iter().flatten().for_each(|&(block, bits)| found[block as usize] = bits);
         }
         let mut carry = false;
         for (bits, found) in row.iter_mut().zip(&found) {

@@ -48,6 +48,8 @@ const WORDS: usize = 1 << 12;
 const RAREST: usize = 5;
 /// Forms that a cluster is compared with.
 const FORMS: usize = 64;
+/// A word of more forms than this says little, and is looked up only if a text has no other word of a form.
+const MANY: usize = 1 << 10;
 
 /// Returns the words of a text, as hashes, and calls `place` with the start and end of each. A number has its sign; case
 /// and width do not count.
@@ -322,7 +324,10 @@ pub fn fit(forms: &[Form], clusters: &[&[u32]], text: TextOf<'_, '_>, stop: &Ato
         let mut texts = vec![read(&text(rows[0] as usize))];
         let words: HashSet<u64> = texts[0].iter().copied().collect();
         let mut common: HashMap<u32, usize> = HashMap::new();
-        let some = words.iter().filter_map(|word| by_word.get(word)).flatten();
+        let lists: Vec<&Vec<u32>> = words.iter().filter_map(|word| by_word.get(word)).collect();
+        let is_rare = |list: &&&Vec<u32>| list.len() <= MANY;
+        let any_rare = lists.iter().any(|list| is_rare(&list));
+        let some = lists.iter().filter(|list| !any_rare || is_rare(list)).flat_map(|list| list.iter().take(MANY));
         some.for_each(|&form| *common.entry(form).or_default() += 1);
         let mut likely: Vec<(u32, usize)> = common.into_iter().collect();
         likely.sort_unstable_by_key(|&(form, common)| (std::cmp::Reverse(common), form));

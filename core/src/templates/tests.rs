@@ -105,6 +105,19 @@ fn small_clusters_are_recognised() {
 }
 
 #[test]
+fn forms_with_common_words_are_told_apart_by_the_others() {
+    let alert = |form: usize, value: usize| format!("alert k{form}x has value v{value}y on this host now");
+    let count = MANY + 200;
+    let forms: Vec<Form> =
+        (0..count).map(|at| form(&(0..4).map(|value| alert(at, value)).collect::<Vec<_>>()).unwrap()).collect();
+    let texts = [alert(count - 1, 7), alert(count - 1, 8), alert(count, 7), alert(count, 8)];
+    let text = |row: usize| texts[row].as_str().into();
+    // The last two have no rare word of a form, but most of the frame of each.
+    let found = fit(&forms, &[&[0, 1], &[2, 3]], &text, &AtomicBool::new(false));
+    assert_eq!(found, [Some(count as u32 - 1), Some(0)]);
+}
+
+#[test]
 fn characters_are_words_of_a_chinese_form() {
     let texts: Vec<String> = ["北京", "上海", "杭州", "成都"]
         .iter()
