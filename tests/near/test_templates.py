@@ -86,6 +86,13 @@ def test_a_member_unlike_the_one_kept_stays() -> None:
     assert nd.dedup(texts, 0.86, distinguish="fields").kept.tolist() == list(range(10))
     linked = nd.dedup(texts, 0.86, linkage="connected", distinguish="fields")
     assert linked.kept.tolist() == list(range(9))
+    # Copies of it have it for their representative, in keep order.
+    texts += [second, first, f"{second}!"]
+    found = nd.dedup(texts, 0.86, distinguish="fields")
+    assert found.clusters.tolist() == [*range(10), 9, 8, 9]
+    assert found.removed["similarity"].to_pylist() == pytest.approx([1, 1, 1])
+    longest = nd.dedup(texts, 0.86, distinguish="fields", keep="longest")
+    assert longest.clusters.tolist()[8:] == [8, 12, 12, 8, 12]
 
 
 def test_with_a_radius_and_other_aspects() -> None:

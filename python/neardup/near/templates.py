@@ -96,8 +96,8 @@ class Templates:
     ) -> Clusters:
         """Return the clusters with members of a template apart unless all their fields are equal.
 
-        The first of equal members in keep order represents them. With "star" linkage a member that
-        is not near it stays alone.
+        The first of equal members in keep order represents them. With "star" linkage those that are
+        not near it are represented by the first of them in the same way, and so on.
         """
         import numpy as np
 
@@ -117,23 +117,26 @@ class Templates:
         if order is not None:
             place[order] = np.arange(count)
         by_values = np.lexsort((place[rows], values, labels[rows]))
-        ordered = rows[by_values]
-        keys = labels[ordered], values[by_values]
-        first = np.ones(len(ordered), dtype=bool)
-        first[1:] = np.logical_or(*(key[1:] != key[:-1] for key in keys))
-        kept = ordered[first][np.cumsum(first) - 1]
-        moved = (kept != labels[ordered]) & (kept != ordered)
-        labels[ordered] = kept
+        rows, keys = rows[by_values], (labels[rows][by_values], values[by_values])
+        # Rows of one number are equal members.
+        equal = np.zeros(len(rows), dtype=np.int64)
+        equal[1:] = np.cumsum(np.logical_or(*(key[1:] != key[:-1] for key in keys)))
         similarity, distance = clusters.similarity.copy(), clusters.distance.copy()
-        rows, kept = ordered[moved], kept[moved]
-        similarity[rows], distance[rows] = judge.verdicts(kept, rows)
-        if linkage == "star":
+        while len(rows):
+            first = np.flatnonzero(np.diff(equal, prepend=-1))
+            kept = np.repeat(rows[first], np.diff(first, append=len(rows)))
+            moved = (kept != labels[rows]) & (kept != rows)
+            labels[rows] = kept
+            rows, kept, equal = rows[moved], kept[moved], equal[moved]
+            similarity[rows], distance[rows] = judge.verdicts(kept, rows)
+            if linkage == "connected":
+                break
             near = similarity[rows] >= (question.similarity or 0)
             if question.radius is not None:
                 near = distance[rows] <= question.radius
                 if "order" in question.distinguish:
                     near &= judge.agreement(kept, rows) >= DEFAULT_SIMILARITY
-            labels[rows] = np.where(near, kept, rows)
+            rows, equal = rows[~near], equal[~near]
         return Clusters(labels, similarity, distance)
 
     def largest(self, texts: _core.Texts, most: int, samples: int) -> list[Template]:
@@ -141,9 +144,17 @@ class Templates:
         import numpy as np
 
         largest = np.argsort(-self.sizes, kind="stable")[:most].tolist()
-        return [self._template(at, texts, samples) for at in largest]
+        # The rows of each cluster side by side, ascending.
+        rows = np.argsort(self.labels, kind="stable")
+        labels = self.labels[rows]
+        bounds = zip(
+            *(np.searchsorted(labels, self.roots, side).tolist() for side in ("left", "right")),
+            strict=True,
+        )
+        members = [rows[start:end] for start, end in bounds]
+        return [self._template(at, members[at], texts, samples) for at in largest]
 
-    def _template(self, at: int, texts: _core.Texts, samples: int) -> Template:
+    def _template(self, at: int, rows: Rows, texts: _core.Texts, samples: int) -> Template:
         import numpy as np
 
         form, root = self.forms[self.form_of[at]], int(self.roots[at])
@@ -154,7 +165,6 @@ class Templates:
             for part, value in zip(parts, values, strict=False)
         ]
         fields: list[dict[str, None]] = [{value: None} for value in values]
-        rows = np.flatnonzero(self.labels == root)
         for row in rows[np.linspace(0, len(rows) - 1, min(len(rows), SHOWN_MEMBERS)).astype(int)]:
             for known, value in zip(fields, form.cut(texts.get(int(row)))[1], strict=False):
                 known.setdefault(value)
