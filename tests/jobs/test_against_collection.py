@@ -116,6 +116,32 @@ def test_of_two_collections_as_near_the_first_is_named(
         assert (summary.removed, summary.pairs) == (1, 1)
 
 
+@pytest.mark.parametrize("kind", ["file", "collection"])
+def test_equal_fingerprints_of_different_texts_are_not_called_equal(
+    tmp_path: Path, kind: str
+) -> None:
+    recipe = nd.Recipe(bits=8)
+    olds = [f"the harbour street is closed for traffic until day {n}" for n in range(60)]
+    news = [text.replace("street", "bridge") for text in olds]
+    for name, texts in (("old", olds), ("new", news)):
+        rows = (json.dumps({"id": str(row), "text": text}) for row, text in enumerate(texts))
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(rows))
+    against = str(tmp_path / "old.jsonl")
+    if kind == "collection":
+        against = str(tmp_path / "old.neardup")
+        with nd.Collection.open(against, recipe=recipe) as collection:
+            collection.add([(str(row), text) for row, text in enumerate(olds)])
+    options = jobs.Options(
+        radius=0, recipe=recipe, against=[against], removed=tmp_path / "removed.jsonl"
+    )
+    jobs.dedup([str(tmp_path / "new.jsonl")], tmp_path / "out.jsonl", options)
+    removed = [json.loads(line) for line in (tmp_path / "removed.jsonl").read_text().splitlines()]
+    assert removed
+    for row in removed:
+        old, new = olds[int(row["dup_of"])], news[int(row["id"])]
+        assert row["similarity"] == pytest.approx(nd.similarity(old, new, recipe))
+
+
 def test_a_collection_and_a_file_together(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:
     old, collection, new = parts
     options = jobs.Options(against=[str(collection), str(new), str(old)])

@@ -223,7 +223,8 @@ class Matches(ABC):
         own = np.arange(rows)
         in_reference = (self.twins < reference_rows) & (own >= reference_rows)
         match[in_reference], distance[in_reference] = self.twins[in_reference], 0
-        similarity[in_reference] = 1.0
+        # Equal fingerprints may be of different texts.
+        similarity[in_reference] = np.nan if self.question.similarity is None else 1.0
         has_twin = (self.twins >= reference_rows) & (self.twins != own)
         for array in (match, similarity, distance):
             array[has_twin] = array[self.twins[has_twin]]
