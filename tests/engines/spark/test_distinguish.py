@@ -104,9 +104,9 @@ def test_sketches_that_keep_other_aspects_apart_are_refused(spark: Any) -> None:
     frame = frame_of(spark, CORPUS[:4])
     plain = sp.sketches(frame, texts=True)
     expected = (
-        r"sketches of the reference were made with distinguish=''; this request has "
+        r"sketches of the reference were made with distinguish=None; this request has "
         r"'numbers,order'. Make them again with sketches\(df, distinguish='numbers,order'\), or "
-        r"pass distinguish=''"
+        r"pass distinguish=None"
     )
     # Tables made before there was a choice have no such column.
     for table in (plain, plain.drop("distinguish")):
@@ -114,7 +114,7 @@ def test_sketches_that_keep_other_aspects_apart_are_refused(spark: Any) -> None:
             sp.against(frame, table, distinguish="order,numbers")
     assert sp.against(frame, plain.drop("distinguish")).counts()["removed"] == 4
     apart = sp.sketches(frame, texts=True, distinguish="numbers")
-    with pytest.raises(ValueError, match="made with distinguish='numbers'; this request has ''"):
+    with pytest.raises(ValueError, match="made with distinguish='numbers'; this request has None"):
         sp.against(frame, apart)
 
 

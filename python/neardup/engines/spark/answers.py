@@ -475,8 +475,8 @@ def _check_identity(table: DataFrame, request: SparkRequest) -> None:
                 f"this request has {request.recipe.identity}. Use the recipe of the sketches, or "
                 "make them again"
             )
-    own = ",".join(request.question.distinguish)
-    for aspects in made.column(1).to_pylist():
+    own = ",".join(request.question.distinguish) or None
+    for aspects in (value or None for value in made.column(1).to_pylist()):
         if aspects != own:
             raise ValueError(
                 f"the sketches of the reference were made with distinguish={aspects!r}; this "
