@@ -64,15 +64,16 @@ def labels(
 def nearest(
     texts: Sequence[str], reference: Sequence[str], similarity: float, recipe: nd.Recipe
 ) -> list[int | None]:
-    """Return for each text the most similar near row of the reference; ties go to the first."""
+    """Return for each text the most similar near row of the reference; ties go to an equal text,
+    then to the first."""
     found: list[int | None] = []
     for text in texts:
         near = [
-            (-closeness(text, other, recipe), row)
+            (-closeness(text, other, recipe), text != other, row)
             for row, other in enumerate(reference)
             if is_near(text, other, similarity, recipe)
         ]
-        found.append(min(near)[1] if near else None)
+        found.append(min(near)[-1] if near else None)
     return found
 
 
