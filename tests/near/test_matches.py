@@ -209,9 +209,9 @@ def test_the_nearest_of_those_before(
         if not near:
             assert found.match[row] == -1
             continue
-        _, distance, other, value, twins = min(near)
+        _, distance, other, value, _ = min(near)
         assert (found.match[row], found.distance[row]) == (other, distance)
-        if asked.radius is None or twins:
+        if asked.radius is None:
             assert found.similarity[row] == value
         else:
             assert math.isnan(found.similarity[row])

@@ -87,7 +87,10 @@ fn texts_agree_under_a_rule() {
     };
     assert_eq!(agree(&["numbers"], "take 5", "take 6"), 0.0);
     assert_eq!(agree(&["negation", "symbols"], "take 5", "take 6"), 1.0);
-    assert_eq!(agree(&["order"], "one two three four", "two one three four"), 0.75);
+    assert_eq!(agree(&["order"], "one two three four", "two one three five"), 0.5);
+    assert_eq!(agree(&["order"], "one two three four", "two one three four"), 0.0);
+    assert_eq!(agree(&["order"], "from 5 to 6 days", "from 6 to 5 hours"), 0.0);
+    assert_eq!(agree(&["numbers"], "from 5 to 6 days", "from 6 to 5 hours"), 1.0);
     assert_eq!(agree(&["order"], "one two", "one two"), 1.0);
     assert!(Aspects::parse(&["meaning".to_owned()]).is_err());
 }
