@@ -67,6 +67,22 @@ def test_documents_added_unless_duplicate_are_those_that_dedup_keeps(
 
 
 @pytest.mark.parametrize("by", LIMITS, ids=str)
+@pytest.mark.parametrize("distinguish", [(), ("numbers",), ASPECTS])
+def test_few_documents_are_in_memory_at_a_time(
+    seen: nd.Collection,
+    distinguish: tuple[str, ...],
+    by: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen.add(list(zip(IDS, TEXTS, strict=True)))
+    asked = {"distinguish": distinguish, **by}
+    expected = [seen.check(text, **asked) for text in TEXTS], seen.check(TEXTS, **asked)
+    monkeypatch.setattr("neardup.near.lookup.BATCH_PAIRS", 3)
+    monkeypatch.setattr("neardup.collection.lookup.BATCH_PAIRS", 4)
+    assert ([seen.check(text, **asked) for text in TEXTS], seen.check(TEXTS, **asked)) == expected
+
+
+@pytest.mark.parametrize("by", LIMITS, ids=str)
 @pytest.mark.parametrize("distinguish", [(), ("numbers",), ("negation", "order"), ASPECTS])
 def test_a_filter_passes_on_what_dedup_keeps(
     distinguish: tuple[str, ...], by: dict[str, Any]

@@ -18,7 +18,9 @@ TEXT = "Harbour Street will be closed to all motor traffic from Monday until Fri
 LOUD = TEXT.upper() + "!"
 EDITED = TEXT.replace("Friday", "Sunday")
 OTHER = "A letter from the seaside tells of gulls and rain and of a broken umbrella"
-TEXTS = st.lists(st.sampled_from([TEXT, LOUD, EDITED, OTHER, "hi", "Hi", "…", ""]), max_size=12)
+TEXTS = st.lists(
+    st.sampled_from([TEXT, TEXT.upper(), LOUD, EDITED, OTHER, "hi", "Hi", "…", ""]), max_size=12
+)
 ASKED = {
     "default": jobs.Options(),
     "longest": jobs.Options(keep="longest"),

@@ -175,6 +175,15 @@ def test_doubts_about_a_similarity(
     assert told(said) == pytest.approx(near, rel=0.25)
 
 
+def test_a_few_strangers_among_many_records_are_no_doubt(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (said,) = warnings_of(source, radius=30)
+    for share, doubts in ((told(said) / RECORDS * 0.98, 1), (told(said) / RECORDS * 1.02, 0)):
+        monkeypatch.setattr(sample, "CHANCE_PAIRS", share)
+        assert len(warnings_of(source, radius=30)) == doubts
+
+
 def test_doubts_need_strangers(source: str) -> None:
     """Pairs of related texts within a radius are what one looks for."""
     texts = [text + " and more" for text in texts_of(source)[: RECORDS // 2]]

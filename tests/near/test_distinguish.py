@@ -120,6 +120,23 @@ def test_many_lines_of_one_template_are_told_apart_quickly() -> None:
     assert np.array_equal(found.clusters, np.arange(10_000) % 5000)
 
 
+def test_order_counts_at_the_threshold_too() -> None:
+    texts = [
+        "the red harbour street is closed for all traffic",
+        "is closed the red harbour street for much traffic",
+    ]
+    threshold = nd.similarity(*texts)
+    assert nd.dedup(texts, threshold, recall=1.0).kept.tolist() == [0]
+    assert nd.dedup(texts, threshold, recall=1.0, distinguish="order").kept.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("by", [{}, {"recall": 1.0}, {"radius": 20}], ids=str)
+def test_signs_exchanged_are_another_order(by: dict[str, Any]) -> None:
+    texts = [f"between {a} and {b} degrees in the harbour" for a, b in ((-5, 5), (5, -5))]
+    assert nd.dedup(texts, distinguish="numbers", **by).kept.tolist() == [0]
+    assert nd.dedup(texts, distinguish="order", **by).kept.tolist() == [0, 1]
+
+
 def test_a_wrong_aspect_is_refused_before_anything_is_read() -> None:
     with pytest.raises(ValueError, match="distinguish has 'tone'; it must be one or more of"):
         nd.dedup(["a b"], distinguish="tone")

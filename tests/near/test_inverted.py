@@ -116,6 +116,17 @@ def test_both_find_the_same_clusters(
         assert left == right
 
 
+def test_both_estimate_the_same_recall() -> None:
+    texts = half_alike(200, common=20, own=5)
+    threshold = nd.similarity(texts[0], texts[1]) - 0.01
+    asked = check_question(threshold, None, 0.9, bits=128)
+    joins = [joined(texts, asked, method) for method in METHODS]
+    assert listed(joins[0]) == listed(joins[1])
+    found, expected = joins[0].counts.edge
+    assert expected > found > 0
+    assert joins[1].counts.edge == pytest.approx((found, expected))
+
+
 def test_pairs_come_in_the_same_order_every_time() -> None:
     texts = half_alike(3000, common=20, own=5)
     asked = check_question(0.7, None, None, bits=128)

@@ -93,6 +93,15 @@ def test_a_member_unlike_the_one_kept_stays() -> None:
     assert found.removed["similarity"].to_pylist() == pytest.approx([1, 1, 1])
     longest = nd.dedup(texts, 0.86, distinguish="fields", keep="longest")
     assert longest.clusters.tolist()[8:] == [8, 12, 12, 8, 12]
+    # The same by distance.
+    texts = [*texts[:8], first.replace("thing", "new"), second.replace("new one", "thing small")]
+    texts += texts[8:]
+    first, second = texts[8:10]
+    codes = [nd.fingerprint(text) for text in texts]
+    assert max(nd.distance(codes[0], code) for code in codes) == 27
+    assert nd.distance(codes[8], codes[9]) == 32
+    found = nd.dedup(texts, radius=27, distinguish="fields")
+    assert found.clusters.tolist() == [*range(10), 8, 9]
 
 
 def test_with_a_radius_and_other_aspects() -> None:
@@ -114,6 +123,9 @@ def test_small_clusters_are_recognised_by_the_form_of_a_large_one() -> None:
     found = find_templates(labels, np.full(10, np.nan), rows)
     assert found.roots.tolist() == [0, 6]
     assert (found.sizes.tolist(), found.records, len(found.forms)) == ([6, 2], 8, 1)
+    # Copies of one record do not differ, so they are no template.
+    similarity = np.array([np.nan] * 7 + [1.0] + [np.nan] * 2)
+    assert find_templates(labels, similarity, rows).roots.tolist() == [0]
 
 
 def test_copies_do_not_crowd_out_the_members_that_differ() -> None:

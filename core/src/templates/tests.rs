@@ -34,6 +34,7 @@ fn a_template_has_fields() {
     let fits = |other: &str| form.fits(&[read(&text), read(other)]);
     assert!(fits(&report("Oslo", 3)));
     assert!(!fits(&text.replace("weak", "strong")));
+    assert!(!fits(&text.replace("weak", "")));
     assert!(!fits(&text.replace("York", &"York ".repeat(LONG))));
     let weak = text.replace("weak", "strong");
     // Both without a word of the frame.
@@ -49,6 +50,8 @@ fn values_are_equal_if_all_fields_are() {
     assert_eq!(values(&text), values(&text.replace("weak", "strong")));
     assert_ne!(values(&text), values(&report("Rome", -12)));
     assert_ne!(values(&text), values(&report("Oslo", 12)));
+    // Where a field ends counts.
+    assert_ne!(values(&report("New York", 12)), values(&text.replace("Rome", "New").replace("12", "York 12")));
     // Without "for" its value may be anything: in doubt texts are different.
     assert_ne!(values(&text), values(&text.replace("report for", "report of")));
 }

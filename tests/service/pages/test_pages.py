@@ -144,13 +144,16 @@ def test_a_check_says_what_differs_and_insists_on_it(
     other = text.replace("should", "should not") + " for 5 days"
     with httpx.Client(base_url=serve(), follow_redirects=True) as client:
         client.post("/v1/documents", json=[{"id": f"not-{n}", "text": other} for n in range(11)])
-        client.post("/v1/documents", json={"id": "same", "text": f"{text}, and {text}"})
+        client.post(
+            "/v1/documents", json={"id": "same", "text": f"{text} and eat breakfast together"}
+        )
         fields = [("text", (None, text)), ("similarity", (None, "0.7"))]
         plain = client.post("/check", files=fields)
         found = client.get(f"/check.json?{plain.url.query.decode()}").json()
         assert (found["near"], found["distinguish"]) == (12, [])
         told = {(x["near"], x["differs"], x["lost"]) for x in found["nearest"]}
-        assert told == {(True, "", 0), (True, "numbers,negation", 0)}
+        # The one that does not differ is behind those listed.
+        assert told == {(True, "numbers,negation", 0)}
         ticked = [("distinguish", (None, name)) for name in ("negation", "numbers")]
         answer = client.post("/check", files=[*fields, *ticked])
         assert parse_qs(answer.url.query.decode())["distinguish"] == ["numbers,negation"]

@@ -180,3 +180,19 @@ impl Inverted<'_, '_> {
         chunks.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_representative_is_joined_however_it_was_found() {
+        let near = |later, earlier| Near { later, earlier, similarity: 1.0, distance: 0 };
+        for (paired, found) in [(1, 2), (2, 1)] {
+            let pairs = [near(3, paired)];
+            let mut stars = Stars { near: &pairs, next: 0, joined: filled(4, false), links: Vec::new() };
+            stars.resolve(4, &mut HashMap::from([(3, near(3, found))]));
+            assert_eq!(stars.links, [near(3, 1)]);
+        }
+    }
+}
