@@ -517,7 +517,8 @@ def _nearest(rows: Rows, sources: TextSources) -> DataFrame:
     twin = F.col("twin").isNotNull()
     similar = rows.request.question.similarity is not None
     cosine = -F.col("best.unlike") if similar else F.lit(None).cast("double")
-    # With a radius rows are judged below; a row with a text of its own differs in its own way.
+    # With a radius rows are judged below, those with an equal fingerprint too; a row with a text of
+    # its own differs in its own way.
     known = F.col("copied") if similar else F.col("copied") & twin
     nothing = (F.lit(""), F.lit(0).cast("bigint"))
     matched = joined.where(twin | F.col("best").isNotNull()).select(
@@ -526,7 +527,7 @@ def _nearest(rows: Rows, sources: TextSources) -> DataFrame:
         "signal",
         F.when(twin, F.col("first")).otherwise(F.col("best.theirs")).alias("label"),
         F.when(twin, F.lit(0)).otherwise(F.col("best.distance")).cast("bigint").alias("distance"),
-        F.when(twin, F.lit(1.0)).otherwise(cosine).alias("similarity"),
+        F.when(twin if similar else known, 1.0).otherwise(cosine).alias("similarity"),
         *(
             F.when(known, F.when(twin, none).otherwise(F.col(f"best.{name}"))).alias(name)
             for name, none in zip(DIFFERENCES, nothing, strict=True)
