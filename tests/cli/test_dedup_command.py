@@ -150,6 +150,11 @@ def test_the_summary_of_an_unverified_job() -> None:
         "read 8 records, 7 of them to compare with; 2 with too few words to compare",
         "found all pairs of fingerprints at most 3 bits apart; texts were not compared",
     ]
+    asked.distinguish = ["negation"]
+    assert asked.as_lines()[2] == (
+        "found all pairs of fingerprints at most 3 bits apart; texts that differ in negation were "
+        "kept apart"
+    )
     sampled = Summary("pairs", radius=1, recall=0.9)
     assert sampled.as_lines()[2].startswith(
         "found about 90 % of the pairs of fingerprints at most "

@@ -139,7 +139,10 @@ def test_a_radius(steps: Path) -> None:
     assert "Beyond 15 bits: rejected" in page
     assert ">radius 15</text>" in page
     assert "The similarities were computed for this page only." in page
-    assert "at most 15 of 128 bits" in page
+    assert "at most 15 of 128 bits; the texts were not compared" in page
+    page = page_of(jobs.pairs, steps, radius=15, distinguish="negation")
+    assert "of the texts only what keeps them apart was compared" in page
+    assert "not compared" not in page
 
 
 def test_how_many_clusters_are_shown(tmp_path: Path) -> None:

@@ -307,7 +307,8 @@ class Summary:
         if self.similarity is None:
             reach = f"pairs of fingerprints at most {_count(self.radius or 0, 'bit')} apart"
             share = "all" if self.recall == 1 else f"about {_percent(self.recall)} of the"
-            return f"found {share} {reach}; texts were not compared"
+            compared = "" if self.distinguish else "; texts were not compared"
+            return f"found {share} {reach}{compared}"
         inverted = plan.get("method") == "inverted"
         if inverted and self.recall == 1:
             return "looked all records up in an inverted index; share found: 100 %"

@@ -178,7 +178,8 @@ def _sentences(job: Job) -> Iterator[Sentence]:
     if found.no_signal:
         yield Sentence("said.no_signal", {"n": found.no_signal})
     if found.similarity is None:
-        yield Sentence("said.radius", {"radius": found.radius, "bits": job.recipe.bits})
+        name = "said.radius_apart" if found.distinguish else "said.radius"
+        yield Sentence(name, {"radius": found.radius, "bits": job.recipe.bits})
     elif found.plan.get("method") == "inverted" and found.recall == 1:
         yield Sentence("said.all", {"similarity": found.similarity})
     else:

@@ -67,6 +67,11 @@ PHRASES: Phrases = {
         "bits; the texts were not compared.",
         "指纹相差不超过 {radius} 位（共 {bits} 位）即算近似，未比较文本本身。",
     ),
+    "said.radius_apart": (
+        "Records are near-duplicates if their fingerprints differ in at most {radius} of {bits} "
+        "bits; of the texts only what keeps them apart was compared.",
+        "指纹相差不超过 {radius} 位（共 {bits} 位）即算近似；文本本身只比较区分依据。",
+    ),
     "said.exact": (
         "Exact copies are texts that another record has, character by character: of each such text "
         "all records but one.",
