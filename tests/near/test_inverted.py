@@ -254,9 +254,8 @@ def test_half_alike_records_take_little_memory(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_too_little_memory_is_an_error(method: str) -> None:
-    said = [
-        in_a_process(count=100_000, limit=limit << 20, method=method) for limit in (2, 20, 48, 1000)
-    ]
-    assert said[0].startswith("MemoryError")
-    assert said[-1].isdigit()
-    assert all(each.startswith("MemoryError") or each.isdigit() for each in said), said
+    little, much = (
+        in_a_process(count=100_000, limit=limit << 20, method=method) for limit in (2, 1000)
+    )
+    assert little.startswith("MemoryError")
+    assert much.isdigit()
