@@ -127,7 +127,7 @@ def test_ctrl_c_while_standard_input_is_read(tmp_path: Path) -> None:
 def test_ctrl_c_while_comparing_and_going_on(tmp_path: Path) -> None:
     chance = random.Random(0)
     vocabulary = [f"word{n}" for n in range(40)]
-    lines = [line(text=" ".join(chance.choices(vocabulary, k=60))) for _ in range(500)]
+    lines = [line(text=" ".join(chance.choices(vocabulary, k=60))) for _ in range(4000)]
     source = write(tmp_path / "in.jsonl", *lines)
     out, plain, work = (tmp_path / name for name in ("out.jsonl", "plain.jsonl", "work"))
     # Everything is somewhat like everything: each is compared with each.
