@@ -2,6 +2,7 @@
 
     python benchmarks/copying_measures.py [--data DIR] [--cases 100] [--made-up] [--worst]
         [--languages English Chinese] [--min-words 6] [--min-chars 13] [--bridge 2]
+    python benchmarks/copying_measures.py --pasted FILE.jsonl.gz ... [--half 1] [--cases 100]
 
 Prints for each language, and for both together, the area under the ROC curve of each measure by
 kind of copying: the probability that a copy scores higher than an honest text on the same subject,
@@ -10,6 +11,9 @@ kind of copying: the probability that a copy scores higher than an honest text o
 * neardup: cosine of the default recipe; coverage and containment, the larger of both directions
 * scikit-learn: TF-IDF cosine, fitted on all texts of the language, and Jaccard of word 3-grams;
   jieba segments Chinese
+
+--pasted prints instead how much of an edited paragraph lies in passages, for files of texts in
+any language (data/pasted_texts.py); --half 0 is for choosing settings, 1 for reporting them.
 
 data/copied_texts.py describes the texts. --worst prints the copies with the least coverage and the
 honest texts with the most.
@@ -29,7 +33,7 @@ from typing import get_args
 import numpy as np
 
 import neardup as nd
-from data import copied_texts
+from data import copied_texts, pasted_texts
 from neardup.text.comparison import Verdict
 
 MEASURES = ("cosine", "coverage", "containment", "TF-IDF cosine", "3-gram Jaccard")
@@ -186,6 +190,40 @@ def verdicts(title: str, given: Sequence[copied_texts.Pair]) -> Iterator[str]:
         yield f"| {kind} | {' | '.join(f'{row[each] / row.total():.0%}' for each in columns)} |"
 
 
+def pasted(paths: Sequence[Path], half: int, count: int, **settings: int) -> Iterator[str]:
+    """Yield a table of the share of pasted paragraphs that lies in passages, with 5, 10 and 20 % of
+    the words edited; of the share of the rest that does; and of the coverage of strangers on the
+    same subject."""
+    yield "| text | 5 % edited | 10 % | 20 % | the rest | strangers |"
+    yield f"|{'---|' * 6}"
+    for path in paths:
+        texts = pasted_texts.documents(path, half)
+        inside, outside = [], []
+        for share in (0.05, 0.1, 0.2):
+            made = pasted_texts.pasted(texts, share, count)
+            shares = np.array([_covered(each, **settings) for each in made])
+            inside.append(shares[:, 0].mean())
+            outside.append(shares[:, 1].mean())
+        honest = [
+            nd.shared(left, right, deadline=None, **settings).coverage_right
+            for left, right in pasted_texts.strangers(texts, count)
+        ]
+        values = [*inside, float(np.mean(outside)), float(np.mean(honest))]
+        name = path.name.removesuffix(".jsonl.gz")
+        yield f"| {name} | {' | '.join(f'{value:.3f}' for value in values)} |"
+
+
+def _covered(case: pasted_texts.Pasted, **settings: int) -> tuple[float, float]:
+    """Return the shares of the words in passages: of the pasted paragraph, and of the rest."""
+    found = nd.shared(case.source, case.text, deadline=None, **settings).passages
+    words = np.array([unit[:2] for unit in pasted_texts.units(case.text)])
+    within = np.zeros(len(words), bool)
+    for passage in found:
+        within |= (words[:, 0] >= passage.right_start) & (words[:, 1] <= passage.right_end)
+    own = (words[:, 0] >= case.start) & (words[:, 1] <= case.end)
+    return float(within[own].mean()), float(within[~own].mean())
+
+
 def worst(scores: Scores, count: int = 3) -> Iterator[str]:
     """Yield the copies with the least coverage and the honest texts with the most."""
     ranked = sorted(
@@ -211,12 +249,18 @@ def main() -> None:
     parser.add_argument("--made-up", action="store_true", help="use generated texts only")
     for name in ("--min-words", "--min-chars", "--bridge"):
         parser.add_argument(name, type=int, metavar="N", help="as in nd.compare")
+    parser.add_argument("--pasted", type=Path, nargs="+", metavar="FILE", help=".jsonl.gz of texts")
+    parser.add_argument("--half", type=int, choices=(0, 1), default=1, help="half of those texts")
     parser.add_argument("--worst", action="store_true", help="print the worst pairs as well")
     options = parser.parse_args()
     if options.cases < 1:
         parser.error(f"--cases {options.cases} is too few: at least 1")
     names = ("min_words", "min_chars", "bridge")
     settings = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if options.pasted:
+        for line in pasted(options.pasted, options.half, options.cases, **settings):
+            print(line, flush=True)
+        return
     scored: list[Scores] = []
     for language in options.languages:
         given = pairs(options.data, language, options.cases, made_up=options.made_up)

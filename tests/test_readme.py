@@ -228,7 +228,7 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     assert ran.stderr == b""
     assert "19  records removed" in output
     assert "22  records kept" in output
-    assert re.search(r"recipe-lentil-blog +recipe-lentil +21 +0.881", output)
+    assert re.search(r"recipe-lentil-blog +recipe-lentil +18 +0.878", output)
     assert (tmp_path / "report.html").as_uri() in output
     assert len((tmp_path / "kept.jsonl").read_text("utf-8").splitlines()) == 22
     assert "zh-recipe-beef" in (tmp_path / "report.html").read_text("utf-8")

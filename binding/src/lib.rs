@@ -21,7 +21,7 @@ use std::panic::AssertUnwindSafe;
 use neardup_core::differences::{Aspects, Distinguish};
 use neardup_core::near::SKETCH_BYTES;
 use neardup_core::{
-    Feature, Idf, IdfSource, Made, OutOfMemory, Pipeline, Settings, Shares, Tokenizer, Weights, filled,
+    Feature, Idf, IdfSource, Made, OutOfMemory, Pipeline, Settings, Shares, Tokenizer, Version, Weights, filled,
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::buffer::PyBuffer;
@@ -94,10 +94,11 @@ struct PyPipeline(Pipeline);
 #[pymethods]
 impl PyPipeline {
     #[new]
-    #[pyo3(signature = (*, normalize, tokens, ngram, pattern, dictionary, stopwords, weights, idf, top, scale, hash, bits, tie, votes, min_features, shares))]
+    #[pyo3(signature = (*, version, normalize, tokens, ngram, pattern, dictionary, stopwords, weights, idf, top, scale, hash, bits, tie, votes, min_features, shares))]
     #[allow(clippy::too_many_arguments)] // the fields of Recipe, one by one
     fn new(
         py: Python<'_>,
+        version: u8,
         normalize: &str,
         tokens: &str,
         ngram: usize,
@@ -117,12 +118,13 @@ impl PyPipeline {
     ) -> PyResult<Self> {
         let idf = idf.map(IdfArgument::source).transpose()?;
         let build = || {
+            let version = Version::new(version)?;
             let normalize: neardup_core::Normalize = normalize.parse()?;
             let mut buffer = String::new();
             let stopwords = stopwords.iter().map(|word| normalize.apply(word, &mut buffer).into()).collect();
-            let mut tokenizer = Tokenizer::new(tokens, ngram, pattern, dictionary, stopwords)?;
-            let mut weights = Weights::new(weights, idf)?;
-            if let (Weights::Shares(even), Some(shares)) = (&mut weights, &shares) {
+            let mut tokenizer = Tokenizer::new(tokens, ngram, pattern, dictionary, stopwords, version)?;
+            let mut weights = Weights::new(weights, idf, version)?;
+            if let (Weights::Shares(even, _), Some(shares)) = (&mut weights, &shares) {
                 *even = Shares::new(shares)?;
                 tokenizer = tokenizer.for_shares(even);
             }

@@ -107,6 +107,13 @@ fn units<'py>(text: &Bound<'py, PyString>) -> PyResult<Units<'py>> {
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, ends), PyArray1::from_vec(py, characters)))
 }
 
+/// Returns a text in the form in which words of passages are equal.
+#[pyfunction]
+fn standard_form(text: &Bound<'_, PyString>) -> PyResult<String> {
+    let text = Text::new(text, "text", None)?;
+    guard(|| neardup_core::Normalize::Standard.apply(text.as_str(), &mut String::new()).to_owned())
+}
+
 /// Returns the hashes of runs of each text: where those of each begin, and the hashes.
 #[pyfunction]
 #[pyo3(signature = (texts, min_words, min_chars, threads, *, every=false))]
@@ -137,5 +144,6 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(shared, module)?)?;
     module.add_function(wrap_pyfunction!(shared_with_each, module)?)?;
     module.add_function(wrap_pyfunction!(units, module)?)?;
+    module.add_function(wrap_pyfunction!(standard_form, module)?)?;
     module.add_function(wrap_pyfunction!(winnow, module)?)
 }

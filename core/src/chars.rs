@@ -60,23 +60,36 @@ pub(crate) enum Group {
     Kana,
     /// Thai, Lao, Tibetan, Myanmar, Khmer: without spaces, a few dozen letters.
     Letters,
+    /// Syllables of Hangul: with spaces, but particles follow a word without one, and people leave spaces out.
+    Hangul,
 }
 
-const GROUPS: [Group; 4] = [Group::Spaced, Group::Han, Group::Kana, Group::Letters];
+/// Groups.
+pub(crate) const GROUPS: usize = 5;
+const GROUP_OF: [Group; 8] = [
+    Group::Spaced,
+    Group::Han,
+    Group::Kana,
+    Group::Letters,
+    Group::Hangul,
+    Group::Spaced,
+    Group::Spaced,
+    Group::Spaced,
+];
 
 /// The properties of one character, packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class(u32);
 
-/// Two bits.
+/// Three bits.
 const GROUP: u32 = 4;
-const WORDLIKE: u32 = 1 << 6;
-const UNSTABLE: u32 = 1 << 7;
-const IGNORABLE: u32 = 1 << 8;
-const PICTOGRAPH: u32 = 1 << 9;
-const NUMBER: u32 = 1 << 10;
-/// From here on: what the character normalises to, or 0.
-const MAPPED: u32 = 11;
+const WORDLIKE: u32 = 1 << 7;
+const UNSTABLE: u32 = 1 << 8;
+const IGNORABLE: u32 = 1 << 9;
+const PICTOGRAPH: u32 = 1 << 10;
+const NUMBER: u32 = 1 << 11;
+/// From here on: what the character normalises to, or 0. Nothing normalises to a character beyond plane 3.
+const MAPPED: u32 = 12;
 
 impl Class {
     #[inline]
@@ -86,12 +99,12 @@ impl Class {
     /// Returns how its script is written.
     #[inline]
     pub(crate) fn group(self) -> Group {
-        GROUPS[(self.0 >> GROUP & 3) as usize]
+        GROUP_OF[(self.0 >> GROUP & 7) as usize]
     }
     /// Returns whether it is a letter, digit or mark of a script written without spaces.
     #[inline]
     pub(crate) fn is_unspaced(self) -> bool {
-        self.0 & (3 << GROUP) != 0
+        !matches!(self.group(), Group::Spaced | Group::Hangul)
     }
     /// Returns whether it is of general category L or N; a segment with such a character is a word.
     #[inline]
@@ -146,34 +159,29 @@ pub(crate) fn usual_han_length(text: &str) -> usize {
     3 * characters.iter().position(other).unwrap_or(characters.len())
 }
 
-static TABLE: Once<CharTable> = Once::new(CharTable::build);
+static TABLE: Once<CharTable<Class>> = Once::new(|| {
+    let properties = Properties::new();
+    CharTable::new(Class(0), |code| properties.class(code))
+});
 
 const PAGE: usize = 256;
 
-/// Two-stage table: equal pages are stored once. Built in some milliseconds at first use,
+/// A two-stage table of all characters: equal pages are stored once. Built in some milliseconds at first use,
 /// so that the Unicode data has one source, the ICU crates, and none of it is generated code.
-struct CharTable {
+pub(crate) struct CharTable<T> {
     pages: Vec<u16>,
-    entries: Vec<Class>,
+    entries: Vec<T>,
 }
 
-impl CharTable {
-    #[inline]
-    fn get(&self, c: char) -> Class {
-        let code = c as usize;
-        let page = usize::from(self.pages[code / PAGE]);
-        self.entries[page * PAGE + code % PAGE]
-    }
-
-    fn build() -> CharTable {
-        let properties = Properties::new();
+impl<T: Copy + PartialEq> CharTable<T> {
+    /// Makes the table of a function of code points; unassigned planes have the value `blank`.
+    pub(crate) fn new(blank: T, value: impl Fn(u32) -> T) -> CharTable<T> {
         let mut table = CharTable { pages: Vec::new(), entries: Vec::new() };
         for start in (0..0x11_0000u32).step_by(PAGE) {
             // Planes 4 to 13 are unassigned, 15 and 16 private: no page of theirs differs.
-            let blank = (0x4_0000..0xE_0000).contains(&start) || start >= 0xF_0000;
-            let page: Vec<Class> = (start..start + PAGE as u32)
-                .map(|code| if blank { Class(0) } else { properties.class(code) })
-                .collect();
+            let is_blank = (0x4_0000..0xE_0000).contains(&start) || start >= 0xF_0000;
+            let page: Vec<T> =
+                (start..start + PAGE as u32).map(|code| if is_blank { blank } else { value(code) }).collect();
             let known = table.entries.chunks(PAGE).position(|old| old == page);
             let index = known.unwrap_or_else(|| {
                 table.entries.extend(page);
@@ -182,6 +190,13 @@ impl CharTable {
             table.pages.push(index as u16);
         }
         table
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, c: char) -> T {
+        let code = c as usize;
+        let page = usize::from(self.pages[code / PAGE]);
+        self.entries[page * PAGE + code % PAGE]
     }
 }
 
@@ -244,6 +259,7 @@ impl Properties {
             Script::Han => Group::Han,
             Script::Hiragana | Script::Katakana => Group::Kana,
             Script::Thai | Script::Lao | Script::Tibetan | Script::Myanmar | Script::Khmer => Group::Letters,
+            _ if (0xAC00..=0xD7A3).contains(&code) => Group::Hangul,
             _ => Group::Spaced,
         };
         let ignorable = self.ignorable.has(code);
@@ -358,11 +374,12 @@ mod tests {
             ("汉々〇", Group::Han),
             ("かカーﾞ", Group::Kana),
             ("ก็๑ລໍខ្មမ်བོ་༠", Group::Letters),
-            ("a1。၊។། 한ß", Group::Spaced),
+            ("a1。၊။།ㄱß", Group::Spaced),
+            ("한힣", Group::Hangul),
         ] {
             for c in characters.chars() {
                 assert_eq!(class(c).group(), group, "{c}");
-                assert_eq!(class(c).is_unspaced(), group != Group::Spaced, "{c}");
+                assert_eq!(class(c).is_unspaced(), !matches!(group, Group::Spaced | Group::Hangul), "{c}");
             }
         }
         for c in "Aßéｆ\u{301}\u{1161}\u{AD}\u{200D}".chars() {

@@ -3,7 +3,7 @@
 use crate::chars::usual_han_length;
 use crate::hash::{xxh3, xxh3_of_bytes};
 use crate::tokens::{TokenScratch, Tokenizer};
-use crate::weights::{FULL, SINGLE, TokenClasses};
+use crate::weights::{HAN, HAN_PAIR, TokenClasses};
 use crate::{http_tokens, words};
 
 /// Calls `sink` with the XXH3 hash and the weight class of every token, in no particular order.
@@ -16,9 +16,11 @@ pub(crate) fn each_xxh3<const W: usize>(
     mut sink: impl FnMut([u64; W], u8),
 ) {
     if let Some(wanted) = tokenizer.views() {
-        http_tokens::each(text, wanted, &mut scratch.view, &mut |token, kind| sink(xxh3(token, bits), kind));
+        http_tokens::each(text, (wanted, tokenizer.hangul()), &mut scratch.view, &mut |token, kind| {
+            sink(xxh3(token, bits), kind)
+        });
     } else if tokenizer.is_words() && W <= 2 {
-        words::cut(text, &mut HashedWords { bits, classes, batches, sink });
+        words::cut(text, tokenizer.hangul(), &mut HashedWords { bits, classes, batches, sink });
     } else {
         // A wide hash takes longer than a call, so inlining the tokenizer would gain nothing.
         tokenizer.each(text, scratch, |token| sink(xxh3(token, bits), classes.of(token)));
@@ -61,7 +63,7 @@ impl<const W: usize, F: FnMut([u64; W], u8)> HashedWords<'_, W, F> {
     /// pair counts in full.
     #[inline(always)]
     fn usual_han(&mut self, run: &str) {
-        let (single, pair) = (self.classes.of_part(SINGLE), self.classes.of_part(FULL));
+        let (single, pair) = (self.classes.of_part(HAN), self.classes.of_part(HAN_PAIR));
         let mut rest = run.as_bytes();
         if let Some(first) = rest.first_chunk::<3>() {
             (self.sink)(xxh3_of_bytes(first, self.bits), single);
@@ -101,7 +103,7 @@ impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::PieceSink<'a> for Hashed
         for (number, (batch, &count)) in self.batches.iter().zip(&counts).enumerate() {
             for &[start, end] in &batch[..count] {
                 let word = &bytes[start..end];
-                let class = if number < 2 { self.classes.of_ascii(word) } else { FULL };
+                let class = if number < 2 { self.classes.of_ascii(word) } else { self.classes.of_long_ascii(word) };
                 (self.sink)(xxh3_of_bytes(word, self.bits), class);
             }
         }

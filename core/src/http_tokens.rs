@@ -8,7 +8,7 @@ use memchr::memchr_iter;
 
 use crate::http::VIEWS;
 use crate::weights::{FULL, ONCE, weight_class};
-use crate::words::{Piece, each_piece, each_word};
+use crate::words::{Hangul, Piece, each_piece, each_word};
 
 const STATUS: usize = 0;
 const HEADERS: usize = 1;
@@ -42,19 +42,19 @@ const OF_THE_WAY: [&str; 10] = [
 /// Packs the view of a token and its class within (`weights::CLASSES`).
 #[inline(always)]
 fn kind(view: usize, class: u8) -> u8 {
-    (view as u8) << 3 | class
+    (view as u8) << 5 | class
 }
 
 /// Returns the view of a token.
 #[inline(always)]
 pub(crate) fn view_of(kind: u8) -> usize {
-    usize::from(kind >> 3) % VIEWS.len()
+    usize::from(kind >> 5) % VIEWS.len()
 }
 
 /// Returns the class of a token within its view.
 #[inline(always)]
 pub(crate) fn class_of(kind: u8) -> u8 {
-    kind & 7
+    kind & 31
 }
 
 /// Buffers reused between views.
@@ -138,7 +138,12 @@ impl ViewScratch {
 
 /// Calls `sink` with every token of the views in `wanted`, a bit for each, and with its kind.
 #[inline(never)]
-pub(crate) fn each(text: &str, wanted: u8, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+pub(crate) fn each(
+    text: &str,
+    (wanted, hangul): (u8, Hangul),
+    scratch: &mut ViewScratch,
+    sink: &mut dyn FnMut(&str, u8),
+) {
     let mut lines = text.split('\n').peekable();
     scratch.token.clear();
     if let Some(group) = lines.peek().and_then(|line| line.strip_prefix("within ")) {
@@ -167,21 +172,21 @@ pub(crate) fn each(text: &str, wanted: u8, scratch: &mut ViewScratch, sink: &mut
         }
         match view {
             STATUS if !value.is_empty() => sink(scratch.whole("status=", value), kind(STATUS, FULL)),
-            HEADERS => header(value, scratch, sink),
-            TITLE => title(value, scratch, sink),
+            HEADERS => header(value, hangul, scratch, sink),
+            TITLE => title(value, hangul, scratch, sink),
             TAGS => tags(value, scratch, sink),
             KEYS => value.split(' ').filter(|path| !path.is_empty()).for_each(|path| {
                 sink(scratch.whole("key=", path), kind(KEYS, FULL));
             }),
             BODY => body(value, scratch, sink),
-            TEXT => words(if name == "text" { value } else { line }, !wants(TAGS), scratch, sink),
+            TEXT => words(if name == "text" { value } else { line }, (!wants(TAGS), hangul), scratch, sink),
             _ => {}
         }
     }
 }
 
 /// Tokenises a header: its name, and each word of its value with the name.
-fn header(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+fn header(line: &str, hangul: Hangul, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     let (name, value) = line.split_once(' ').unwrap_or((line, ""));
     if name.is_empty() || OF_THE_WAY.contains(&name) {
         return;
@@ -191,7 +196,7 @@ fn header(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8))
     sink(&scratch.token, kind(HEADERS, ONCE));
     scratch.token.push('=');
     let start = scratch.token.len();
-    each_word(value, |word| {
+    each_word(value, hangul, |word| {
         scratch.token.truncate(start);
         push_word(&mut scratch.token, word);
         sink(&scratch.token, kind(HEADERS, ONCE));
@@ -199,12 +204,12 @@ fn header(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8))
 }
 
 /// Tokenises a title: the whole, and its words.
-fn title(title: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+fn title(title: &str, hangul: Hangul, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     if title.is_empty() {
         return;
     }
     sink(scratch.whole("title: ", title), kind(TITLE, FULL));
-    each_weighed(title, &mut |word, class| {
+    each_weighed(title, hangul, &mut |word, class| {
         scratch.begin("title=");
         push_word(&mut scratch.token, word);
         sink(&scratch.token, kind(TITLE, class));
@@ -289,13 +294,13 @@ fn body(value: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) 
 
 /// Tokenises words as the default recipe does; with `shingled` also three joined neighbours of a line, or two if there
 /// are no more. Where tags count, shingles would make a page with one changed name a different kind.
-fn words(line: &str, shingled: bool, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+fn words(line: &str, (shingled, hangul): (bool, Hangul), scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     let ViewScratch { token, group, names, window, .. } = scratch;
     let group = *group;
     // Words one after the other, a space between: neighbours are joined already.
     names.clear();
     let mut seen = 0;
-    each_piece(line, |piece| {
+    each_piece(line, hangul, |piece| {
         let mut weighed = |word: &str, class: u8| {
             if group == 0 && !has_point(word) {
                 sink(word, kind(TEXT, class));
@@ -341,8 +346,8 @@ fn joined(words: &str, (token, group): (&mut String, usize), sink: &mut dyn FnMu
 }
 
 /// Calls `sink` with words and the parts of runs without spaces, with their classes.
-fn each_weighed<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str, u8)) {
-    each_piece(text, |piece| match piece {
+fn each_weighed(text: &str, hangul: Hangul, sink: &mut dyn FnMut(&str, u8)) {
+    each_piece(text, hangul, |piece| match piece {
         Piece::Word(word) => sink(word, weight_class(word)),
         run => run.each_part(&mut |part, class| sink(part, class)),
     });
@@ -387,7 +392,7 @@ mod tests {
 
     fn tokens_of(text: &str, wanted: u8) -> Vec<(String, usize, u8)> {
         let mut found = Vec::new();
-        each(text, wanted, &mut ViewScratch::default(), &mut |token, kind| {
+        each(text, (wanted, Hangul::Runs), &mut ViewScratch::default(), &mut |token, kind| {
             found.push((token.to_owned(), view_of(kind), class_of(kind)));
         });
         found
@@ -468,7 +473,7 @@ mod tests {
             format!("tags 99999999999999999999999a 5b{children}"),
         ] {
             let mut bytes = 0;
-            each(&text, u8::MAX, &mut ViewScratch::default(), &mut |token, _| bytes += token.len());
+            each(&text, (u8::MAX, Hangul::Runs), &mut ViewScratch::default(), &mut |token, _| bytes += token.len());
             assert!(bytes < 1_000_000, "{bytes}");
         }
         assert_ne!(tokens(&format!("within {long}\ntext a")), tokens(&format!("within {long}y\ntext a")));

@@ -1,11 +1,11 @@
 //! The engine of neardup, with no Python in it: text → weighted features → fingerprint.
 //!
 //! ```
-//! use neardup_core::{Normalize, Pipeline, Settings, Tie, TokenHash, Tokenizer, Votes, Weights};
+//! use neardup_core::{Normalize, Pipeline, Settings, Tie, TokenHash, Tokenizer, Version, Votes, Weights};
 //!
 //! let pipeline = Pipeline::new(Settings {
 //!     normalize: Normalize::NfkcCasefold,
-//!     tokenizer: Tokenizer::new("words", 1, None, None, Default::default())?,
+//!     tokenizer: Tokenizer::new("words", 1, None, None, Default::default(), Version::Three)?,
 //!     weights: Weights::Log,
 //!     top: None,
 //!     scale: None,
@@ -31,7 +31,9 @@ pub mod bench;
 mod chars;
 mod cosine;
 pub mod differences;
+mod entities;
 mod error;
+mod folding;
 mod hash;
 mod hashed_words;
 pub mod http;
@@ -53,6 +55,7 @@ mod shares;
 pub mod templates;
 mod tokens;
 mod turns;
+mod version;
 mod vote;
 mod weights;
 mod words;
@@ -72,6 +75,7 @@ pub use pipeline::{Feature, Made, Pipeline, Settings, cosine_of_features};
 pub use saved::{Corrupt, FileError};
 pub use shares::Shares;
 pub use tokens::Tokenizer;
+pub use version::Version;
 pub use vote::{Tie, Votes};
 pub use weights::{Idf, IdfSource, Weights};
 

@@ -122,7 +122,7 @@ impl Pipeline {
         if settings.scale.is_some_and(|scale| !(scale.is_finite() && scale > 0.0)) {
             return Err(Error::new(format!("scale is {:?}; it must be a finite number above 0", settings.scale)));
         }
-        if settings.tokenizer.views().is_some() != matches!(settings.weights, Weights::Shares(_)) {
+        if settings.tokenizer.views().is_some() != matches!(settings.weights, Weights::Shares(..)) {
             return Err(Error::new("tokens \"http\" and weights \"shares\" go together; set both, or neither"));
         }
         Ok(Pipeline { settings: Arc::new(settings), distinguish: None, workers: Mutex::default() })

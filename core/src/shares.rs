@@ -8,7 +8,8 @@ use crate::bag::Entry;
 use crate::error::Error;
 use crate::http::VIEWS;
 use crate::http_tokens::{BODY, KEYS, TAGS, TEXT, class_of, view_of};
-use crate::weights::{log_steps, race_steps};
+use crate::version::Version;
+use crate::weights::Table;
 
 /// The length of a vector that has all views: 1000, in sixteenths. Fine enough for pages of a million words.
 const LENGTH: f64 = 16_000.0;
@@ -58,11 +59,12 @@ impl Shares {
     ///
     /// Sums are integers, followed by a root, a quotient and products: every order and every platform gives the same
     /// result.
-    pub(crate) fn factors(&self, tokens: impl Iterator<Item = (u32, u8)>) -> Factors {
+    pub(crate) fn factors(&self, version: Version, tokens: impl Iterator<Item = (u32, u8)>) -> Factors {
+        let table = Table::of(version, usize::MAX);
         let mut squares = [0u64; VIEWS.len()];
         let mut tags = 0u32;
         for (count, kind) in tokens {
-            let steps = u64::from(log_steps(count, class_of(kind)));
+            let steps = u64::from(table.steps(count, class_of(kind)));
             squares[view_of(kind)] += steps * steps;
             tags += u32::from(view_of(kind) == TAGS);
         }
@@ -78,24 +80,27 @@ impl Shares {
             0 => 0.0,
             sum => (shares[view] / sum as f64).sqrt() * LENGTH,
         };
-        Factors(std::array::from_fn(factor))
+        Factors { table, views: std::array::from_fn(factor) }
     }
 
     /// Returns the factors from the entries of a bag.
-    pub(crate) fn factors_of<const W: usize>(&self, entries: &[Entry<W>]) -> Factors {
-        self.factors(entries.iter().map(|entry| (entry.count, entry.class)))
+    pub(crate) fn factors_of<const W: usize>(&self, version: Version, entries: &[Entry<W>]) -> Factors {
+        self.factors(version, entries.iter().map(|entry| (entry.count, entry.class)))
     }
 }
 
 /// The factors of the views of one text.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Factors([f64; VIEWS.len()]);
+#[derive(Clone, Copy)]
+pub(crate) struct Factors {
+    table: &'static Table,
+    views: [f64; VIEWS.len()],
+}
 
 impl Factors {
     /// Returns the weight of a token in sixteenths, from 1 to below 2^16.
     #[inline]
     pub(crate) fn of(&self, count: u32, kind: u8) -> u32 {
-        let exact = f64::from(log_steps(count, class_of(kind))) * self.0[view_of(kind)];
+        let exact = f64::from(self.table.steps(count, class_of(kind))) * self.views[view_of(kind)];
         // The value is positive, so truncation rounds down; a call of `floor` costs more than all else here.
         ((exact + 0.5) as u32).max(1)
     }
@@ -104,8 +109,8 @@ impl Factors {
     /// since a cosine compares squares.
     #[inline]
     pub(crate) fn race_weight(&self, count: u32, kind: u8) -> f32 {
-        let factor = self.0[view_of(kind)];
-        (f64::from(race_steps(count, class_of(kind))) * factor * factor) as f32
+        let factor = self.views[view_of(kind)];
+        (f64::from(self.table.race(count, class_of(kind))) * factor * factor) as f32
     }
 }
 
@@ -122,8 +127,8 @@ mod tests {
         let shares = shares(&[("status", 1.0), ("text", 3.0)]).unwrap();
         assert_eq!(shares.wanted(), 0b10_0001);
         for words in [1u32, 10, 1000, 100_000] {
-            let tokens = || std::iter::once((1, 0)).chain((0..words).map(|word| (1 + word % 7, 5 << 3)));
-            let factors = shares.factors(tokens());
+            let tokens = || std::iter::once((1, 0)).chain((0..words).map(|word| (1 + word % 7, 5 << 5)));
+            let factors = shares.factors(Version::Two, tokens());
             let square = |(count, kind)| f64::from(factors.of(count, kind)).powi(2);
             let whole: f64 = tokens().map(square).sum();
             assert!((square((1, 0)) / whole - 0.25).abs() < 0.01, "{words}");
@@ -135,24 +140,24 @@ mod tests {
     fn few_tags_leave_their_share_to_the_text() {
         let shares = shares(&[("tags", 3.0), ("text", 1.0)]).unwrap();
         for (tags, expected) in [(0, 1.0), (16, 0.25 + 0.75 / 2.0), (48, 0.25 + 0.075), (4000, 0.25)] {
-            let tokens = || std::iter::repeat_n((1, 3 << 3 | 7), tags).chain((0..9).map(|_| (1, 5 << 3)));
-            let factors = shares.factors(tokens());
+            let tokens = || std::iter::repeat_n((1, 3 << 5 | 15), tags).chain((0..9).map(|_| (1, 5 << 5)));
+            let factors = shares.factors(Version::Two, tokens());
             let square = |(count, kind)| f64::from(factors.of(count, kind)).powi(2);
-            let text: f64 = tokens().filter(|&(_, kind)| kind == 5 << 3).map(square).sum();
+            let text: f64 = tokens().filter(|&(_, kind)| kind == 5 << 5).map(square).sum();
             let whole: f64 = tokens().map(square).sum();
             assert!((text / whole - expected).abs() < 0.01, "{tags}: {}", text / whole);
             // If a response has other views than text, missing tags change nothing.
-            let factors = shares.factors(tokens().chain([(1, 4 << 3)]));
-            assert_eq!(factors.of(1, 5 << 3), 2667);
+            let factors = shares.factors(Version::Two, tokens().chain([(1, 4 << 5)]));
+            assert_eq!(factors.of(1, 5 << 5), 2667);
         }
     }
 
     #[test]
     fn no_weight_is_lost_or_too_large() {
-        let factors = shares(&[("text", 1e9)]).unwrap().factors([(1, 5 << 3)].into_iter());
-        assert_eq!(factors.of(1, 5 << 3), 16_000);
-        let tokens = (0..3_000_000).map(|_| (u32::MAX, 5 << 3));
-        assert_eq!(Shares::default().factors(tokens).of(1, 5 << 3 | 4), 1);
+        let factors = shares(&[("text", 1e9)]).unwrap().factors(Version::Two, [(1, 5 << 5)].into_iter());
+        assert_eq!(factors.of(1, 5 << 5), 16_000);
+        let tokens = (0..3_000_000).map(|_| (u32::MAX, 5 << 5));
+        assert_eq!(Shares::default().factors(Version::Two, tokens).of(1, 5 << 5 | 4), 1);
     }
 
     #[test]

@@ -11,8 +11,10 @@ use crate::chars::class;
 use crate::error::{Error, choose};
 use crate::http_tokens::{self, ViewScratch};
 use crate::jieba;
+use crate::normalize::Kept;
 use crate::shares::Shares;
-use crate::words::{each_neighbour, each_word};
+use crate::version::Version;
+use crate::words::{Hangul, each_neighbour, each_word};
 
 #[derive(Clone, Debug)]
 enum Kind {
@@ -33,6 +35,7 @@ pub struct Tokenizer {
     kind: Kind,
     ngram: usize,
     stopwords: HashSet<Box<str>>,
+    hangul: Hangul,
 }
 
 /// Buffers that a tokenizer reuses between texts.
@@ -62,6 +65,7 @@ impl Tokenizer {
         pattern: Option<&str>,
         dictionary: Option<&str>,
         stopwords: HashSet<Box<str>>,
+        version: Version,
     ) -> Result<Tokenizer, Error> {
         let code = choose(
             "tokens",
@@ -106,7 +110,7 @@ impl Tokenizer {
                 Error::new("tokens is \"regex\" but pattern is missing; pass the pattern of a token")
             })?)?),
         };
-        Ok(Tokenizer { kind, ngram, stopwords })
+        Ok(Tokenizer { kind, ngram, stopwords, hangul: version.hangul() })
     }
 
     /// Calls `sink` with every token, in order.
@@ -130,7 +134,7 @@ impl Tokenizer {
     #[inline(never)]
     fn each_called(&self, text: &str, scratch: &mut TokenScratch, sink: &mut dyn FnMut(&str)) {
         if let Kind::Http(wanted) = self.kind {
-            return http_tokens::each(text, wanted, &mut scratch.view, &mut |token, _| sink(token));
+            return http_tokens::each(text, (wanted, self.hangul), &mut scratch.view, &mut |token, _| sink(token));
         }
         if self.ngram == 1 {
             return self.each_kept(text, sink);
@@ -163,6 +167,20 @@ impl Tokenizer {
         if let Kind::Http(wanted) = self.kind { Some(wanted) } else { None }
     }
 
+    /// Returns what normalising leaves as it is written: white space where it cuts tokens, and references in views, which
+    /// were decoded when the view was made.
+    pub(crate) fn kept(&self) -> Kept {
+        Kept {
+            spaces: matches!(self.kind, Kind::Whitespace | Kind::Lines | Kind::Regex(_)),
+            references: matches!(self.kind, Kind::Http(_)),
+        }
+    }
+
+    /// Returns what becomes of Korean.
+    pub(crate) fn hangul(&self) -> Hangul {
+        self.hangul
+    }
+
     /// Returns whether the tokens are exactly the words of a text.
     pub(crate) fn is_words(&self) -> bool {
         matches!(self.kind, Kind::Words) && self.ngram == 1 && self.stopwords.is_empty()
@@ -189,8 +207,8 @@ impl Tokenizer {
 
     fn each_plain(&self, text: &str, sink: &mut dyn FnMut(&str)) {
         match &self.kind {
-            Kind::Words if self.ngram == 1 => each_word(text, sink),
-            Kind::Words => each_neighbour(text, sink),
+            Kind::Words if self.ngram == 1 => each_word(text, self.hangul, sink),
+            Kind::Words => each_neighbour(text, self.hangul, sink),
             Kind::Jieba(jieba) => {
                 jieba::each_word(jieba, text, &mut |word| {
                     if word.chars().any(|c| class(c).is_wordlike()) {
@@ -392,7 +410,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn tokenizer(kind: &str, ngram: usize, pattern: Option<&str>) -> Tokenizer {
-        Tokenizer::new(kind, ngram, pattern, None, HashSet::new()).unwrap()
+        Tokenizer::new(kind, ngram, pattern, None, HashSet::new(), Version::Three).unwrap()
     }
 
     fn tokens(tokenizer: &Tokenizer, text: &str) -> Vec<String> {
@@ -429,7 +447,7 @@ mod tests {
     #[test]
     fn stop_words_go_before_joining() {
         let stopwords = HashSet::from(["the".into()]);
-        let tokenizer = Tokenizer::new("words", 2, None, None, stopwords).unwrap();
+        let tokenizer = Tokenizer::new("words", 2, None, None, stopwords, Version::Three).unwrap();
         assert_eq!(tokens(&tokenizer, "see the cat"), ["see cat"]);
     }
 
@@ -438,7 +456,9 @@ mod tests {
         let text = "a".repeat(100_000) + "!";
         assert!(tokens(&tokenizer("regex", 1, Some("(a+)+$")), &text).is_empty());
         for pattern in ["(", r"(?:\w{1000}){1000}", r"(a)\1"] {
-            let error = Tokenizer::new("regex", 1, Some(pattern), None, HashSet::new()).unwrap_err().to_string();
+            let error = Tokenizer::new("regex", 1, Some(pattern), None, HashSet::new(), Version::Three)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains("pattern is"), "{error}");
         }
     }
@@ -452,7 +472,9 @@ mod tests {
             ("words", 1, None, Some("a"), "dictionary goes with"),
             ("regex", 1, None, None, "pattern is missing"),
         ] {
-            let error = Tokenizer::new(kind, ngram, pattern, dictionary, HashSet::new()).unwrap_err().to_string();
+            let error = Tokenizer::new(kind, ngram, pattern, dictionary, HashSet::new(), Version::Three)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(expected), "{error}");
         }
     }

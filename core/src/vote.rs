@@ -1,7 +1,7 @@
 //! Weighted hashes → bits: the majority in every column.
 //!
-//! Two roads to the same answer. `Planes` counts small integer weights for all columns at once: the
-//! counters stand upright, bit k of every column's count in one plane, and carry-save adders
+//! Two roads to the same answer. `Planes` counts integer weights for all columns at once: the counters
+//! stand upright, bit k of every column's count in one plane, and carry-save adders
 //! (Harley and Seal; see Klarqvist, Muła, Lemire, "Efficient computation of positional population
 //! counts", 2019) add sixteen hashes in a few operations a hash. `columns` adds any weights, one
 //! column at a time, and is what an explanation shows.
@@ -83,13 +83,6 @@ struct Sums<const W: usize> {
     blocks: usize,
 }
 
-/// The counters, and hashes gathering to a block.
-struct Counter<const W: usize> {
-    sums: Sums<W>,
-    waiting: [Row<W>; BLOCK],
-    waiting_count: usize,
-}
-
 #[inline(always)]
 fn zip<const W: usize>(a: Row<W>, b: Row<W>, f: impl Fn(u64, u64) -> u64) -> Row<W> {
     std::array::from_fn(|at| f(a[at], b[at]))
@@ -138,6 +131,18 @@ impl<const W: usize> Sums<W> {
         }
         self.carries[plane] = carry;
         self.blocks += 1;
+    }
+
+    /// Adds a number, given as planes, times 2^`plane`.
+    #[inline(always)]
+    fn add_number(&mut self, number: &[Row<W>], plane: usize) {
+        let mut carry = [0; W];
+        for (at, &row) in number.iter().enumerate() {
+            let place = &mut self.planes[(plane + at) % PLANES];
+            (*place, carry) = add3(*place, row, carry);
+        }
+        self.height = self.height.max(plane + number.len());
+        self.add_row(carry, plane + number.len());
     }
 
     /// Adds `row` · 2^`plane`.
@@ -189,104 +194,119 @@ impl<const W: usize> Sums<W> {
     }
 }
 
-impl<const W: usize> Counter<W> {
-    fn new() -> Self {
-        Counter { sums: Sums::new(), waiting: [[0; W]; BLOCK], waiting_count: 0 }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, hash: Row<W>) {
-        // The remainder changes nothing but spares a check of bounds.
-        self.waiting[self.waiting_count % BLOCK] = hash;
-        self.waiting_count += 1;
-        if self.waiting_count == BLOCK {
-            self.sums.add_block(&self.waiting);
-            self.waiting_count = 0;
+/// Returns the count of every column over sixteen hashes, as five planes.
+#[inline(always)]
+fn count_sixteen<const W: usize>(h: &[Row<W>; BLOCK]) -> [Row<W>; 5] {
+    let [mut ones, mut twos, mut fours] = [[0; W]; 3];
+    let mut eights = [[0; W]; 2];
+    for (half, eights) in eights.iter_mut().enumerate() {
+        let mut carries = [[0; W]; 2];
+        for (quarter, carry) in carries.iter_mut().enumerate() {
+            let at = half * 8 + quarter * 4;
+            let (sum, carry_a) = add3(ones, h[at], h[at + 1]);
+            let (sum, carry_b) = add3(sum, h[at + 2], h[at + 3]);
+            ones = sum;
+            (twos, *carry) = add3(twos, carry_a, carry_b);
         }
+        (fours, *eights) = add3(fours, carries[0], carries[1]);
     }
-
-    /// Adds the hashes that still wait; zeros fill up the block and count for nothing.
-    fn settle(&mut self) {
-        if self.waiting_count > 0 {
-            self.waiting[self.waiting_count..].fill([0; W]);
-            self.sums.add_block(&self.waiting);
-            self.waiting_count = 0;
-        }
-        self.sums.settle();
-    }
+    [ones, twos, fours, zip(eights[0], eights[1], |x, y| x ^ y), zip(eights[0], eights[1], |x, y| x & y)]
 }
 
-/// Counts weighted hashes: one counter for each power of two, so a weight costs the powers it is made of.
-///
-/// A weight of 14 is 16 - 2, and a vote of -2 is one of 2 by the opposite of the hash: both change what a column has
-/// above half the total by the same. So a weight costs the digits of its non-adjacent form (Reitwiesner, "Binary
-/// arithmetic", 1960), of which there are never more than of set bits, and mostly fewer.
+/// Returns the count of every column over three hashes, as two planes.
+#[inline(always)]
+fn count_three<const W: usize>([a, b, c, ..]: &[Row<W>; BLOCK]) -> [Row<W>; 2] {
+    let (ones, twos) = add3(*a, *b, *c);
+    [ones, twos]
+}
+
+/// Weights below this are gathered.
+const GATHERED: usize = 64;
+
+/// Counts weighted hashes, gathered by weight: sixteen hashes of one weight are counted first, then their counts are
+/// added once for each binary digit of the weight. A text has few different weights, so a hash costs a store and its
+/// share of a block, whatever it weighs.
 pub(crate) struct Planes<const W: usize> {
-    counters: Vec<Counter<W>>,
+    sums: Sums<W>,
+    /// For each weight, hashes that wait for more of it.
+    waiting: Vec<[Row<W>; BLOCK]>,
+    counts: [u8; GATHERED],
     total: u64,
 }
 
 impl<const W: usize> Planes<W> {
     pub(crate) fn new() -> Self {
-        Planes { counters: Vec::new(), total: 0 }
-    }
-
-    /// Returns the counter for weights of 2^`bit`. Made when first needed: most recipes use a few.
-    #[inline(always)]
-    fn counter(&mut self, bit: usize) -> &mut Counter<W> {
-        if bit >= self.counters.len() {
-            self.counters.resize_with(bit + 1, Counter::new);
-        }
-        &mut self.counters[bit]
+        Planes { sums: Sums::new(), waiting: vec![[[0; W]; BLOCK]; GATHERED], counts: [0; GATHERED], total: 0 }
     }
 
     /// Adds one vote with this weight.
     #[inline(always)]
     pub(crate) fn push(&mut self, hash: Row<W>, weight: u32) {
-        let (weight, tripled) = (u64::from(weight), 3 * u64::from(weight));
-        // Where 3w and w differ, one bit up, is a digit: -1 where w has the bit.
-        let (mut digits, negative) = ((weight ^ tripled) >> 1, (weight & !tripled) >> 1);
-        self.total += digits;
-        while digits != 0 {
-            let digit = digits.trailing_zeros();
-            let flip = (negative >> digit & 1).wrapping_neg();
-            self.counter(digit as usize).push(hash.map(|word| word ^ flip));
-            digits &= digits - 1;
+        self.total += u64::from(weight);
+        let at = weight as usize;
+        if at >= GATHERED {
+            return self.add(&[hash], u64::from(weight));
+        }
+        let count = usize::from(self.counts[at]);
+        // The remainder changes nothing but spares a check of bounds.
+        self.waiting[at][count % BLOCK] = hash;
+        self.counts[at] = count as u8 + 1;
+        if count + 1 == BLOCK {
+            self.add_waiting(at);
         }
     }
 
     /// Votes with the weight one.
     #[inline]
     pub(crate) fn push_units(&mut self, hashes: &[Row<W>]) {
-        self.total += hashes.len() as u64;
-        let counter = self.counter(0);
         let (blocks, rest) = hashes.as_chunks::<BLOCK>();
+        self.total += (blocks.len() * BLOCK) as u64;
         for block in blocks {
-            counter.sums.add_block(block);
+            self.sums.add_block(block);
         }
         for &hash in rest {
-            counter.push(hash);
+            self.push(hash, 1);
+        }
+    }
+
+    /// Adds the hashes that wait with this weight; zeros fill up the block and count for nothing.
+    #[inline(never)]
+    fn add_waiting(&mut self, weight: usize) {
+        let count = usize::from(std::mem::take(&mut self.counts[weight]));
+        let hashes = &mut self.waiting[weight];
+        if count <= 3 {
+            hashes[count..3].fill([0; W]);
+            let number = count_three(hashes);
+            self.add(&number, weight as u64);
+        } else {
+            hashes[count..].fill([0; W]);
+            let number = count_sixteen(hashes);
+            self.add(&number, weight as u64);
+        }
+    }
+
+    /// Adds a number, given as planes, times a weight.
+    #[inline]
+    fn add(&mut self, number: &[Row<W>], weight: u64) {
+        let mut digits = weight;
+        while digits != 0 {
+            self.sums.add_number(number, digits.trailing_zeros() as usize);
+            digits &= digits - 1;
         }
     }
 
     /// Returns the majority bits; leaves the counters empty.
     pub(crate) fn finish(&mut self, tie: Tie) -> Row<W> {
-        for counter in &mut self.counters {
-            counter.settle();
-        }
-        let total = std::mem::take(&mut self.total);
-        let Some((Counter { sums: sum, .. }, others)) = self.counters.split_first_mut() else {
-            return [tie.word(); W];
-        };
-        for (at, Counter { sums: other, .. }) in others.iter_mut().enumerate() {
-            for plane in 0..other.height {
-                sum.add_row(other.planes[plane], plane + at + 1);
+        for weight in 0..GATHERED {
+            if self.counts[weight] > 0 {
+                self.add_waiting(weight);
             }
-            other.clear();
         }
+        self.sums.settle();
+        let total = std::mem::take(&mut self.total);
         // A column's set-bit weight s is compared with half the total: s > total/2, all columns at once.
-        let (greater, equal) = sum.above(total / 2);
-        sum.clear();
+        let (greater, equal) = self.sums.above(total / 2);
+        self.sums.clear();
         zip(greater, equal, |g, e| if total.is_multiple_of(2) { g | e & tie.word() } else { g })
     }
 }

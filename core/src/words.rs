@@ -5,7 +5,8 @@
 
 use crate::ascii_blocks::{BLOCK, BlockScanner, classify_at};
 use crate::chars::{Break, Group, class, usual_han_length};
-use crate::weights::{FULL, PAIR, SINGLE, WINDOW};
+use crate::version::Version;
+use crate::weights::{HAN, HAN_PAIR, HANGUL, HANGUL_PAIR, KANA, KANA_PAIR, LETTER, LETTER_PAIR, SYLLABLE, WINDOW};
 
 /// A segment of text with letters or digits.
 #[derive(Clone, Copy)]
@@ -16,6 +17,24 @@ pub(crate) enum Piece<'a> {
     Run(&'a str),
     /// A maximal run of letters of other scripts without spaces.
     Letters(&'a str),
+    /// A maximal run of words of Hangul, with white space between them (`Hangul::Runs`).
+    Hangul(&'a str),
+}
+
+/// What becomes of Korean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hangul {
+    /// Syllables are letters of words, as in other scripts with spaces.
+    Words,
+    /// Runs of words are pieces of their own, so that particles behind a name or a number and missing spaces cost little.
+    Runs,
+}
+
+impl Version {
+    /// Returns how the features of this version cut Korean.
+    pub(crate) fn hangul(self) -> Hangul {
+        if self == Version::Two { Hangul::Words } else { Hangul::Runs }
+    }
 }
 
 /// A receiver of pieces, in order.
@@ -44,14 +63,14 @@ impl<'a, F: FnMut(Piece<'a>)> PieceSink<'a> for Each<F> {
 
 /// Calls `sink` with every piece, in order.
 #[inline]
-pub(crate) fn each_piece<'a>(text: &'a str, sink: impl FnMut(Piece<'a>)) {
-    cut(text, &mut Each(sink));
+pub(crate) fn each_piece<'a>(text: &'a str, hangul: Hangul, sink: impl FnMut(Piece<'a>)) {
+    cut(text, hangul, &mut Each(sink));
 }
 
 /// Calls `sink` with each word and each part of a run without spaces.
 #[inline]
-pub(crate) fn each_word<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
-    each_piece(text, |piece| match piece {
+pub(crate) fn each_word(text: &str, hangul: Hangul, mut sink: impl FnMut(&str)) {
+    each_piece(text, hangul, |piece| match piece {
         Piece::Word(word) => sink(word),
         run => run.each_part(&mut |part, _| sink(part)),
     });
@@ -60,8 +79,8 @@ pub(crate) fn each_word<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
 /// Calls `sink` with each word and each pair of neighbouring characters of a run. These can be joined to n-grams, since
 /// none overlaps another by more than its neighbours do.
 #[inline(never)]
-pub(crate) fn each_neighbour<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str)) {
-    each_piece(text, |piece| piece.each_neighbour(sink));
+pub(crate) fn each_neighbour<'a>(text: &'a str, hangul: Hangul, sink: &mut dyn FnMut(&'a str)) {
+    each_piece(text, hangul, |piece| piece.each_neighbour(sink));
 }
 
 /// Letters of one window, for scripts with a small alphabet and no spaces.
@@ -73,6 +92,7 @@ impl<'a> Piece<'a> {
     pub(crate) fn each_neighbour(self, sink: &mut dyn FnMut(&'a str)) {
         match self {
             Piece::Word(word) => sink(word),
+            Piece::Hangul(run) => run.split_whitespace().for_each(sink),
             Piece::Run(run) | Piece::Letters(run) if run.chars().nth(1).is_none() => sink(run),
             Piece::Run(run) | Piece::Letters(run) => each_window::<2>(run, &mut |pair| sink(pair)),
         }
@@ -81,9 +101,9 @@ impl<'a> Piece<'a> {
     /// Calls `sink` with the parts of a run and their weight classes; does nothing for a word.
     ///
     /// Han and Kana are cut into all characters and all pairs of neighbours, letters into all windows of two and of
-    /// six; a single letter is one part.
+    /// six; a single letter is one part. Hangul is cut into words, syllables and pairs of syllables.
     #[inline]
-    pub(crate) fn each_part(self, sink: &mut impl FnMut(&'a str, u8)) {
+    pub(crate) fn each_part(self, sink: &mut impl FnMut(&str, u8)) {
         match self {
             Piece::Word(_) => {}
             Piece::Run(run) => {
@@ -92,17 +112,48 @@ impl<'a> Piece<'a> {
                     let end = at + c.len_utf8();
                     let han = class(c).group() == Group::Han;
                     if let Some((start, han_before)) = before {
-                        sink(&run[start..end], if han | han_before { FULL } else { PAIR });
+                        sink(&run[start..end], if han | han_before { HAN_PAIR } else { KANA_PAIR });
                     }
-                    sink(&run[at..end], SINGLE);
+                    sink(&run[at..end], if han { HAN } else { KANA });
                     before = Some((at, han));
                 }
             }
-            Piece::Letters(run) if run.chars().nth(1).is_none() => sink(run, SINGLE),
+            Piece::Letters(run) if run.chars().nth(1).is_none() => sink(run, LETTER),
             Piece::Letters(run) => {
-                each_window::<2>(run, &mut |pair| sink(pair, PAIR));
+                each_window::<2>(run, &mut |pair| sink(pair, LETTER_PAIR));
                 each_window::<LONG_WINDOW>(run, &mut |window| sink(window, WINDOW));
             }
+            Piece::Hangul(run) => hangul_parts(run, sink),
+        }
+    }
+}
+
+/// Bytes of a syllable of Hangul.
+const SYLLABLE_BYTES: usize = 3;
+
+/// Calls `sink` with the words of a run of Hangul, its syllables, and all pairs of them, over the spaces between words.
+/// A word of one or two syllables is no part of its own.
+fn hangul_parts(run: &str, sink: &mut impl FnMut(&str, u8)) {
+    const SIZE: usize = SYLLABLE_BYTES;
+    let mut before: Option<&str> = None;
+    for word in run.split_whitespace() {
+        if word.len() > 2 * SIZE {
+            sink(word, HANGUL);
+        }
+        for at in (0..word.len()).step_by(SIZE) {
+            let syllable = &word[at..at + SIZE];
+            match before {
+                Some(_) if at > 0 => sink(&word[at - SIZE..at + SIZE], HANGUL_PAIR),
+                Some(before) => {
+                    let mut pair = [0; 2 * SIZE];
+                    pair[..SIZE].copy_from_slice(before.as_bytes());
+                    pair[SIZE..].copy_from_slice(syllable.as_bytes());
+                    sink(std::str::from_utf8(&pair).unwrap_or_default(), HANGUL_PAIR);
+                }
+                None => {}
+            }
+            sink(syllable, SYLLABLE);
+            before = Some(syllable);
         }
     }
 }
@@ -121,7 +172,7 @@ fn each_window<'a, const N: usize>(run: &'a str, sink: &mut impl FnMut(&'a str))
 /// Nearly all text in spaced scripts is ASCII. Long stretches of it are cut 64 bytes at a time; text near a character
 /// beyond ASCII is cut piece by piece.
 #[inline(always)]
-pub(crate) fn cut<'a>(text: &'a str, sink: &mut impl PieceSink<'a>) {
+pub(crate) fn cut<'a>(text: &'a str, hangul: Hangul, sink: &mut impl PieceSink<'a>) {
     let bytes = text.as_bytes();
     let mut blocks = BlockScanner::new(bytes);
     let mut at = 0;
@@ -133,7 +184,7 @@ pub(crate) fn cut<'a>(text: &'a str, sink: &mut impl PieceSink<'a>) {
             at = stretch;
         }
         while at <= beyond && at < bytes.len() {
-            at = cut_one(text, &mut blocks, at, sink);
+            at = cut_one(text, hangul, &mut blocks, at, sink);
         }
     }
 }
@@ -222,12 +273,18 @@ fn leave_out_underscores(bytes: &[u8], words: &mut [[usize; 2]]) -> usize {
 
 /// Cuts the piece at or after `at`; returns where it ends.
 #[inline(always)]
-fn cut_one<'a>(text: &'a str, blocks: &mut BlockScanner<'_>, at: usize, sink: &mut impl PieceSink<'a>) -> usize {
+fn cut_one<'a>(
+    text: &'a str,
+    hangul: Hangul,
+    blocks: &mut BlockScanner<'_>,
+    at: usize,
+    sink: &mut impl PieceSink<'a>,
+) -> usize {
     let bytes = text.as_bytes();
     let at = blocks.next_candidate(at);
     let Some(&first) = bytes.get(at) else { return at };
     if !first.is_ascii() {
-        let (end, piece) = piece_beyond_ascii(text, at);
+        let (end, piece) = piece_beyond_ascii(text, hangul, at);
         if let Some(piece) = piece {
             sink.piece(piece);
         }
@@ -241,7 +298,7 @@ fn cut_one<'a>(text: &'a str, blocks: &mut BlockScanner<'_>, at: usize, sink: &m
             Some(true) => end = blocks.next_outside(end + 1),
             Some(false) => break,
             None => {
-                let (end, word) = segment(text, at);
+                let (end, word) = segment(text, hangul, at);
                 if let Some(word) = word {
                     sink.piece(word);
                 }
@@ -305,26 +362,45 @@ fn after_mark(bytes: &[u8], at: usize) -> Option<bool> {
     )
 }
 
-/// Returns where the piece that starts here ends, and the piece: a run without spaces, or a segment if it is a word.
-fn piece_beyond_ascii(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
-    let kind = |c: char| match class(c).group() {
-        Group::Spaced => 0,
-        Group::Han | Group::Kana => 1,
-        Group::Letters => 2,
-    };
-    let known = start + usual_han_length(&text[start..]);
-    let first = if known > start { 1 } else { text[start..].chars().next().map_or(0, kind) };
-    if first == 0 {
-        return segment(text, start);
+/// Returns which run a character belongs to; Han and Kana make one together. None if it belongs to a word.
+#[inline]
+fn run_of(c: char, hangul: Hangul) -> Option<Group> {
+    match class(c).group() {
+        Group::Spaced => None,
+        Group::Han | Group::Kana => Some(Group::Han),
+        Group::Letters => Some(Group::Letters),
+        Group::Hangul => (hangul == Hangul::Runs).then_some(Group::Hangul),
     }
-    let ends = |&(_, c): &(usize, char)| c < '\u{80}' || kind(c) != first;
-    let end = text[known..].char_indices().find(ends).map_or(text.len(), |(at, _)| known + at);
+}
+
+/// Returns where the piece that starts here ends, and the piece: a run without spaces, or a segment if it is a word.
+fn piece_beyond_ascii(text: &str, hangul: Hangul, start: usize) -> (usize, Option<Piece<'_>>) {
+    let known = start + usual_han_length(&text[start..]);
+    let first =
+        if known > start { Some(Group::Han) } else { text[start..].chars().next().and_then(|c| run_of(c, hangul)) };
+    let Some(first) = first else { return segment(text, hangul, start) };
+    let ends = |&(_, c): &(usize, char)| c < '\u{80}' || run_of(c, hangul) != Some(first);
+    let run_end = |from: usize| text[from..].char_indices().find(ends).map_or(text.len(), |(at, _)| from + at);
+    let mut end = run_end(known);
+    if first == Group::Hangul {
+        // Words of Hangul belong together if only white space is between them.
+        let next = |end: usize| Some(text.len() - text[end..].trim_start().len()).filter(|&at| at > end);
+        let goes_on = |at: &usize| text[*at..].starts_with(|c| run_of(c, hangul) == Some(first));
+        while let Some(at) = next(end).filter(goes_on) {
+            end = run_end(at);
+        }
+    }
     let run = &text[start..end];
-    (end, Some(if first == 1 { Piece::Run(run) } else { Piece::Letters(run) }))
+    let piece = match first {
+        Group::Letters => Piece::Letters(run),
+        Group::Hangul => Piece::Hangul(run),
+        _ => Piece::Run(run),
+    };
+    (end, Some(piece))
 }
 
 /// Returns where the segment of UAX #29 from `start` ends, by all rules, and the segment if it is a word.
-fn segment(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
+fn segment(text: &str, hangul: Hangul, start: usize) -> (usize, Option<Piece<'_>>) {
     let mut chars = text[start..].chars().peekable();
     let mut wordlike = false;
     let mut length = 0;
@@ -338,7 +414,7 @@ fn segment(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
     let mut after_zwj = state == Break::Zwj;
     while let Some(&c) = chars.peek() {
         let this = class(c);
-        if this.is_unspaced() || state == Break::Newline {
+        if run_of(c, hangul).is_some() || state == Break::Newline {
             break;
         }
         let kind = this.word_break();
@@ -362,16 +438,16 @@ fn segment(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
             ) => Some(kind),
             // WB6 and WB7: a mark in the middle needs the right right-hand side
             (Break::Letter | Break::Hebrew, Break::MidLetter | Break::MidNumLet | Break::SingleQuote)
-                if is_letter(follower(&chars)) =>
+                if is_letter(follower(&chars, hangul)) =>
             {
                 Some(state)
             }
             // WB7a, WB7b and WB7c
             (Break::Hebrew, Break::SingleQuote) => Some(Break::Other),
-            (Break::Hebrew, Break::DoubleQuote) if follower(&chars) == Break::Hebrew => Some(state),
+            (Break::Hebrew, Break::DoubleQuote) if follower(&chars, hangul) == Break::Hebrew => Some(state),
             // WB11 and WB12
             (Break::Numeric, Break::MidNum | Break::MidNumLet | Break::SingleQuote)
-                if follower(&chars) == Break::Numeric =>
+                if follower(&chars, hangul) == Break::Numeric =>
             {
                 Some(state)
             }
@@ -391,12 +467,12 @@ fn is_letter(kind: Break) -> bool {
 }
 
 /// Returns the class of the character after the next one, ignoring marks.
-fn follower(chars: &std::iter::Peekable<std::str::Chars<'_>>) -> Break {
+fn follower(chars: &std::iter::Peekable<std::str::Chars<'_>>, hangul: Hangul) -> Break {
     chars
         .clone()
         .skip(1)
-        .find(|&c| !matches!(class(c).word_break(), Break::Extend | Break::Zwj) || class(c).is_unspaced())
-        .filter(|&c| !class(c).is_unspaced())
+        .find(|&c| !matches!(class(c).word_break(), Break::Extend | Break::Zwj) || run_of(c, hangul).is_some())
+        .filter(|&c| run_of(c, hangul).is_none())
         .map_or(Break::Other, |c| class(c).word_break())
 }
 
@@ -407,9 +483,9 @@ mod tests {
     use proptest::prelude::*;
     use unicode_segmentation::UnicodeSegmentation;
 
-    fn words(text: &str) -> Vec<&str> {
+    fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        each_word(text, |word| words.push(word));
+        each_word(text, Hangul::Runs, |word| words.push(word.to_owned()));
         words
     }
 
@@ -419,11 +495,17 @@ mod tests {
             Group::Spaced => "words",
             Group::Han | Group::Kana => "characters",
             Group::Letters => "letters",
+            Group::Hangul => "hangul",
         };
         let mut words = Vec::new();
         let chars: Vec<char> = text.chars().collect();
+        // The last syllable of Hangul, if only white space has come since.
+        let mut syllable: Option<char> = None;
         for piece in chars.chunk_by(|&a, &b| kind(a) == kind(b)) {
             let windows = |size| piece.windows(size).map(|window| window.iter().collect::<String>());
+            if kind(piece[0]) != "hangul" && !piece.iter().all(|c| c.is_whitespace()) {
+                syllable = None;
+            }
             match kind(piece[0]) {
                 "characters" => {
                     let mut pairs = windows(2);
@@ -433,6 +515,14 @@ mod tests {
                 "letters" => {
                     words.extend(windows(2));
                     words.extend(windows(6));
+                }
+                "hangul" => {
+                    words.extend((piece.len() > 2).then(|| piece.iter().collect::<String>()));
+                    for &c in piece {
+                        words.extend(syllable.map(|before| [before, c].iter().collect::<String>()));
+                        words.push(c.to_string());
+                        syllable = Some(c);
+                    }
                 }
                 _ => {
                     let between: String = piece.iter().collect();
@@ -465,7 +555,9 @@ mod tests {
             ("汉ก", vec!["汉", "ก"]),
             ("ภาษาไทย", vec!["ภา", "าษ", "ษา", "าไ", "ไท", "ทย", "ภาษาไท", "าษาไทย"]),
             ("བོད་ཡིག།", vec!["བོ", "ོད", "ད་", "་ཡ", "ཡི", "ིག", "བོད་ཡི", "ོད་ཡིག"]),
-            ("한국어 단어", vec!["한국어", "단어"]),
+            ("한국어 단어", vec!["한국어", "한", "한국", "국", "국어", "어", "어단", "단", "단어", "어"]),
+            ("한, 국", vec!["한", "국"]),
+            ("3시에 Python은", vec!["3", "시", "시에", "에", "Python", "은"]),
             ("צה\"ל ג'", vec!["צה\"ל", "ג'"]),
             ("😀", vec![]),
             // WB3c, and what a ZWJ after a mark in the middle does not change
@@ -474,6 +566,13 @@ mod tests {
         ] {
             assert_eq!(words(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn hangul_can_stay_in_words() {
+        let mut found = Vec::new();
+        each_word("한국어를 3시에 a.한", Hangul::Words, |word| found.push(word.to_owned()));
+        assert_eq!(found, ["한국어를", "3시에", "a.한"]);
     }
 
     #[test]
@@ -498,23 +597,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_part_weighs_by_what_it_is(text in "[汉字かなカーกไม้๑〇མི་ខ្ម]{0,30}") {
-            each_piece(&text, |piece| {
+        fn a_part_weighs_by_what_it_is(text in "[汉字かなカーกไม้๑〇མི་ខ្ម한국어 ]{0,30}") {
+            each_piece(&text, Hangul::Runs, |piece| {
                 piece.each_part(&mut |part, class| assert_eq!(TokenClasses::ByLength.of(part), class, "{part}"));
             });
         }
 
         #[test]
-        fn neighbours_are_words_and_pairs(text in "[a 汉かกไ]{0,30}") {
+        fn neighbours_are_words_and_pairs(text in "[a 汉かกไ한]{0,30}") {
             let mut found = Vec::new();
-            each_neighbour(&text, &mut |word| found.push(word.to_owned()));
+            each_neighbour(&text, Hangul::Runs, &mut |word| found.push(word.to_owned()));
             let mut expected = Vec::new();
-            let kind = |c: char| "汉か".contains(c) as u8 + 2 * "กไ".contains(c) as u8;
+            let kind = |c: char| "汉か".contains(c) as u8 + 2 * "กไ".contains(c) as u8 + 3 * (c == '한') as u8;
             for piece in text.chars().collect::<Vec<_>>().chunk_by(|&a, &b| kind(a) == kind(b)) {
                 let windows = |size| piece.windows(size).map(|window| window.iter().collect::<String>());
                 match (kind(piece[0]), piece.len()) {
                     (0, _) => expected.extend(piece.iter().collect::<String>().split_whitespace().map(str::to_owned)),
                     (_, 1) => expected.extend(windows(1)),
+                    (3, _) => expected.push(piece.iter().collect()),
                     _ => expected.extend(windows(2)),
                 }
             }

@@ -9,8 +9,9 @@ use crate::near::{Race, Sketch, without_signal};
 use crate::pipeline::{Feature, Judged, Settings};
 use crate::shares::Shares;
 use crate::tokens::TokenScratch;
+use crate::version::Version;
 use crate::vote::{Planes, columns};
-use crate::weights::{STEPS, SmallWeights, TokenClasses, Weights};
+use crate::weights::{STEPS, SmallWeights, TextSize, TokenClasses, Weights};
 
 /// Hashes are passed to the vote counters in groups of this many.
 const VOTE_BATCH: usize = 64;
@@ -62,7 +63,7 @@ impl<const W: usize> Worker<W> {
 
     /// Counts every token, with its hash, in the bag.
     fn fill_bag(&mut self, settings: &Settings, classes: TokenClasses, text: &str) {
-        let text = settings.normalize.apply(text, &mut self.normalized);
+        let text = settings.normalize.apply_keeping(text, settings.tokenizer.kept(), &mut self.normalized);
         let Settings { hash, bits, .. } = *settings;
         let (bag, hashes) = (&mut self.bag, &mut self.hashes);
         bag.start((text.len() / 4).min(KEPT_ENTRIES));
@@ -82,7 +83,9 @@ impl<const W: usize> Worker<W> {
                     }
                 };
                 match settings.tokenizer.views() {
-                    Some(wanted) => http_tokens::each(text, wanted, &mut self.tokens.view, &mut add),
+                    Some(wanted) => {
+                        http_tokens::each(text, (wanted, settings.tokenizer.hangul()), &mut self.tokens.view, &mut add)
+                    }
                     None => {
                         let each = |token: &str| add(token, classes.of(token));
                         settings.tokenizer.each(text, &mut self.tokens, each);
@@ -94,7 +97,7 @@ impl<const W: usize> Worker<W> {
 
     /// Counts every token by its key alone; calls `new` with each distinct token.
     fn count_tokens(&mut self, settings: &Settings, text: &str, mut new: impl FnMut(&str)) {
-        let text = settings.normalize.apply(text, &mut self.normalized);
+        let text = settings.normalize.apply_keeping(text, settings.tokenizer.kept(), &mut self.normalized);
         let bag = &mut self.bag;
         bag.start((text.len() / 4).min(KEPT_ENTRIES));
         let mut add = |token: &str, class: u8| {
@@ -103,7 +106,9 @@ impl<const W: usize> Worker<W> {
             }
         };
         match settings.tokenizer.views() {
-            Some(wanted) => http_tokens::each(text, wanted, &mut self.tokens.view, &mut add),
+            Some(wanted) => {
+                http_tokens::each(text, (wanted, settings.tokenizer.hangul()), &mut self.tokens.view, &mut add)
+            }
             None => settings.tokenizer.each(text, &mut self.tokens, |token| add(token, 0)),
         }
     }
@@ -138,10 +143,15 @@ impl<const W: usize> Worker<W> {
     }
 
     /// Returns the features of a response, weighted by the shares of its views.
-    fn shared_features(&mut self, settings: &Settings, shares: &Shares, text: &str) -> Vec<Feature> {
+    fn shared_features(
+        &mut self,
+        settings: &Settings,
+        (shares, version): (&Shares, Version),
+        text: &str,
+    ) -> Vec<Feature> {
         let mut tokens = Vec::new();
         self.count_tokens(settings, text, |token| tokens.push(token.to_owned()));
-        let factors = shares.factors_of(self.bag.entries());
+        let factors = shares.factors_of(version, self.bag.entries());
         let feature = |(token, entry): (String, &Entry<W>)| {
             let weight = f64::from(factors.of(entry.count, entry.class)) / STEPS;
             Feature { token, count: entry.count, weight }
@@ -153,7 +163,7 @@ impl<const W: usize> Worker<W> {
 
     /// Votes with every occurrence as it comes. For weights that are counts, so that no token has to be counted.
     fn vote_occurrences(&mut self, settings: &Settings, text: &str) -> Option<[u64; W]> {
-        let text = settings.normalize.apply(text, &mut self.normalized);
+        let text = settings.normalize.apply_keeping(text, settings.tokenizer.kept(), &mut self.normalized);
         let bits = settings.bits;
         let planes = &mut self.planes;
         let mut first = None;
@@ -232,16 +242,17 @@ impl<const W: usize> AnyWorker for Worker<W> {
     }
 
     fn features(&mut self, settings: &Settings, text: &str) -> Vec<Feature> {
-        if let Weights::Shares(shares) = &settings.weights {
-            let features = self.shared_features(settings, shares, text);
+        if let Weights::Shares(shares, version) = &settings.weights {
+            let features = self.shared_features(settings, (shares, *version), text);
             return choose_features(settings, features);
         }
         let counted = self.counted(settings, text);
-        let total = counted.iter().map(|&(_, count)| u64::from(count)).sum();
+        let tokens = counted.iter().map(|&(_, count)| u64::from(count)).sum();
+        let size = TextSize { tokens, distinct: counted.len() };
         let features = counted
             .into_iter()
             .map(|(token, count)| {
-                let weight = settings.weights.of(&token, count, total);
+                let weight = settings.weights.of(&token, count, size);
                 Feature { token, count, weight }
             })
             .collect();
@@ -282,8 +293,8 @@ impl<const W: usize> AnyWorker for Worker<W> {
                     write(settings, Some(voted), &mut value);
                 }
                 let weights = weights.of_bag(self.bag.entries());
-                let steps = weights.steps();
-                let weight = |entry: &Entry<W>| f64::from(weights.of(entry.count, entry.class)) / steps;
+                let unit = weights.unit();
+                let weight = |entry: &Entry<W>| f64::from(weights.of(entry.count, entry.class)) / unit;
                 self.bag.entries().iter().map(|entry| (entry.key, weight(entry))).collect()
             }
             None => {

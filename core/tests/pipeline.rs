@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use neardup_core::{
-    Feature, Idf, IdfSource, Normalize, Pipeline, Settings, Tie, TokenHash, Tokenizer, Votes, Weights,
+    Feature, Idf, IdfSource, Normalize, Pipeline, Settings, Tie, TokenHash, Tokenizer, Version, Votes, Weights,
     cosine_of_features,
 };
 use proptest::prelude::*;
@@ -12,8 +12,8 @@ use proptest::prelude::*;
 fn settings() -> Settings {
     Settings {
         normalize: Normalize::NfkcCasefold,
-        tokenizer: Tokenizer::new("words", 1, None, None, Default::default()).unwrap(),
-        weights: Weights::LogLength,
+        tokenizer: Tokenizer::new("words", 1, None, None, Default::default(), Version::Three).unwrap(),
+        weights: Weights::LogLength(Version::Three),
         top: None,
         scale: None,
         hash: TokenHash::Xxh3,
@@ -75,11 +75,11 @@ fn recipes() -> impl Strategy<Value = Settings> {
         |((tokens, pattern), ngram, weights, (hash, widest), bytes, tie, votes, (top, scale, min_features))| {
             let fitted = || Idf { documents: 9, counts: HashMap::from([("a".into(), 8), ("的一".into(), 3)]) };
             Settings {
-                tokenizer: Tokenizer::new(tokens, ngram, pattern, None, Default::default()).unwrap(),
+                tokenizer: Tokenizer::new(tokens, ngram, pattern, None, Default::default(), Version::Three).unwrap(),
                 weights: match weights {
-                    "fitted" => Weights::new("tfidf", Some(IdfSource::Fitted(fitted()))).unwrap(),
-                    "jieba" => Weights::new("tfidf", Some(IdfSource::Jieba)).unwrap(),
-                    name => Weights::new(name, None).unwrap(),
+                    "fitted" => Weights::new("tfidf", Some(IdfSource::Fitted(fitted())), Version::Three).unwrap(),
+                    "jieba" => Weights::new("tfidf", Some(IdfSource::Jieba), Version::Three).unwrap(),
+                    name => Weights::new(name, None, Version::Three).unwrap(),
                 },
                 top,
                 scale,

@@ -24,6 +24,7 @@ class Pipeline:
     def __init__(
         self,
         *,
+        version: int,
         normalize: str,
         tokens: str,
         ngram: int,
@@ -162,6 +163,9 @@ def shared_with_each(
 def units(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """Return the words of a text: start and end in characters, and whether the word is a character
     of a script without spaces."""
+
+def standard_form(text: str) -> str:
+    """Return a text in the form `normalize="standard"`, in which words of passages are equal."""
 
 def winnow(
     texts: Sequence[str | None],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import random
 import re
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,20 +88,12 @@ def test_verdicts_of_texts_that_grew_or_shrank(language: str) -> None:
         if pair.kind == "words shuffled":
             assert sorted(plain(pair.suspect)) == sorted(plain(pair.source))
     lines = list(copying_measures.verdicts("", found))
-    assert (
-        lines[0]
-        == {
-            "English": "|  | near-duplicate | contained |",
-            "Chinese": "|  | near-duplicate | contained | different |",
-        }[language]
-    )
-    shuffled = "100% | 0%" if language == "English" else "0% | 0% | 100%"
-    more = "" if language == "English" else " | 0%"
+    assert lines[0] == "|  | near-duplicate | contained |"
     assert lines[2:] == [
-        f"| a fifth inserted | 100% | 0%{more} |",
-        f"| as much inserted | 0% | 100%{more} |",
-        f"| first half | 0% | 100%{more} |",
-        f"| words shuffled | {shuffled} |",
+        "| a fifth inserted | 100% | 0% |",
+        "| as much inserted | 0% | 100% |",
+        "| first half | 0% | 100% |",
+        "| words shuffled | 100% | 0% |",
     ]
 
 
@@ -145,7 +140,7 @@ def test_coverage_tells_copies_from_honest_texts() -> None:
         *copied_texts.HARDER,
     }
     assert areas["one sentence"]["coverage"] >= 0.97
-    assert areas["rewritten"]["coverage"] < areas["heavy"]["coverage"]
+    assert areas["rewritten"]["coverage"] <= areas["heavy"]["coverage"]
     assert areas[copying_measures.OVERALL]["coverage"] >= 0.97
     # What this set is for: whole-document similarity does not see one paragraph.
     assert areas["paste"]["coverage"] >= 0.97 > areas["paste"]["cosine"]
@@ -167,3 +162,22 @@ def test_the_script_prints_a_table_for_each_language_and_both(
     with pytest.raises(SystemExit, match="2"):
         copying_measures.main()
     assert "--cases 0 is too few: at least 1" in capsys.readouterr().err
+
+
+def test_an_edited_paragraph_lies_in_passages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = random.Random(2)
+    with gzip.open(tmp_path / "zh.jsonl.gz", "wt", encoding="utf-8") as file:
+        for _ in range(40):
+            # Texts on subjects of their own.
+            letters = rng.sample([chr(code) for code in range(0x4E00, 0x9FA5)], 600)
+            lines = ["".join(rng.choices(letters, k=120)) for _ in range(9)]
+            file.write(json.dumps({"text": "\n".join(lines)}) + "\n")
+    command = ["copying_measures.py", "--cases", "5", "--pasted", str(tmp_path / "zh.jsonl.gz")]
+    monkeypatch.setattr("sys.argv", command)
+    copying_measures.main()
+    *_, row = capsys.readouterr().out.splitlines()
+    name, *shares, rest, strangers = row.strip("| ").split(" | ")
+    assert (name, rest, strangers) == ("zh", "0.000", "0.000")
+    assert 1 >= float(shares[0]) >= float(shares[1]) - 0.02 > 0.9

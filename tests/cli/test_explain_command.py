@@ -39,6 +39,29 @@ def test_a_file_and_standard_input(run: Callable[..., Any], tmp_path: Path) -> N
     assert run("explain", "-", "--recipe", "simhash", stdin=path.read_bytes()).out == expected
 
 
+@pytest.mark.parametrize(
+    ("recipe", "shown"),
+    [
+        ("default", {"汉", "汉语", "语", "café", "34", "서울", "울에", "에", "서울에"}),
+        ("default-2", {"漢", "漢語", "語", "café", "३४", "서울에"}),
+        ("version = 2", {"漢", "漢語", "語", "café", "३४", "서울에"}),
+        ('normalize = "fold"', {"汉", "汉语", "语", "cafe", "34", "서울", "울에", "에", "서울에"}),
+        ('version = 2\nnormalize = "fold"', {"汉", "汉语", "语", "cafe", "34", "서울에"}),
+    ],
+)
+def test_tokens_of_a_version_and_a_form(
+    run: Callable[..., Any], tmp_path: Path, recipe: str, shown: set[str]
+) -> None:
+    if "=" in recipe:
+        (tmp_path / "recipe.toml").write_text(recipe, encoding="utf-8")
+        recipe = str(tmp_path / "recipe.toml")
+    ran = run("explain", "--text", "漢語 Café ३४ 서울에", "--recipe", recipe, "--json")
+    found = {feature["token"] for feature in json.loads(ran.out)["features"]}
+    assert shown <= found, found
+    # What else there is are syllables of Korean.
+    assert all(len(token) == 1 and "가" <= token <= "힣" for token in found - shown)
+
+
 def test_json(run: Callable[..., Any]) -> None:
     plain = json.loads(run("explain", "--text", TEXT, "--json").out)
     assert plain == nd.explain(TEXT).to_dict()

@@ -53,7 +53,27 @@ def test_create(run: Run, tmp_path: Path) -> None:
     assert wrong.code == 2
     assert "must end in .neardup" in wrong.err
     made = run("index", "create", tmp_path / "y.neardup")
-    assert "with texts, 128 bits: neardup2" in made.err
+    assert "with texts, 128 bits: neardup3 normalize=standard" in made.err
+
+
+def test_a_collection_of_version_2(run: Run, old: Path, new: Path, tmp_path: Path) -> None:
+    path, kept = tmp_path / "second.neardup", tmp_path / "kept.jsonl"
+    made = run("index", "create", path, "--recipe", "default-2")
+    assert "with texts, 128 bits: neardup2 normalize=nfkc_casefold" in made.err
+    assert run("index", "add", path, old, "--quiet").code == 0
+    edited = jsonl(tmp_path / "edited.jsonl", [("e", CAT.replace("moon", "sun"))])
+    # It is asked by its own recipe, also where none is named.
+    found = json.loads(run("index", "check", path, edited, "-o", "-.jsonl", "-q").out)
+    expected = nd.similarity(CAT, json.loads(edited.read_text())["text"], "default-2")
+    assert found["similarity"] == pytest.approx(expected)
+    assert expected != pytest.approx(nd.similarity(CAT, json.loads(edited.read_text())["text"]))
+    assert run("filter", edited, "--in", path, "--quiet").out == ""
+    # A job asks by its own recipe: the texts are read, or looked up.
+    for recipe, told in (("default", "no pair had"), ("default-2", "looked each record up")):
+        ran = run("dedup", new, "--against", path, "--recipe", recipe, "-o", kept)
+        assert "kept 1, removed 1" in ran.err
+        assert told in ran.err
+    assert json.loads(run("index", "stats", path, "--json").out)["recipe"].startswith("neardup2 ")
 
 
 def test_add(run: Run, seen: Path, old: Path, new: Path, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 import neardup as nd
 
 
@@ -14,14 +16,19 @@ def test_all_presets(run: Callable[..., Any]) -> None:
         assert f"{name}  " in ran.out
     assert "tokens=chars" in ran.out
     # The default shows all of its settings, the others what differs.
-    assert "normalize=nfkc_casefold, tokens=words, ngram=1" in " ".join(ran.out.split())
+    shown = " ".join(ran.out.split())
+    assert "version=3, normalize=standard, tokens=words, ngram=1" in shown
+    assert "made with it version=2, normalize=nfkc_casefold simhash" in shown
     assert "One in full: neardup recipes NAME" in ran.out
 
 
-def test_one_in_full(run: Callable[..., Any]) -> None:
-    ran = run("recipes", "simhash")
-    recipe = nd.Recipe.preset("simhash")
+@pytest.mark.parametrize("name", ["simhash", "default-2"])
+def test_one_in_full(run: Callable[..., Any], name: str) -> None:
+    ran = run("recipes", name)
+    recipe = nd.Recipe.preset(name)
     lines = dict(line.split(None, 1) for line in ran.out.splitlines()[1:])
+    assert lines["version"] == str(recipe.version)
+    assert lines["normalize"] == recipe.normalize
     assert lines["tokens"] == recipe.tokens
     assert lines["bits"] == str(recipe.bits)
     assert lines["stopwords"] == "-"

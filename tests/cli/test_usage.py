@@ -205,6 +205,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "in.jsonl").write_text('{"id": "a", "text": "one two three four"}\n')
     (folder / "a.txt").write_text("alpha beta gamma")
     (folder / "bad.txt").write_bytes(b"\xff")
+    (folder / "first.toml").write_text("version = 1\n")
+    (folder / "quoted.toml").write_text('version = "2"\n')
+    (folder / "form.toml").write_text('normalize = "folded"\n')
     (folder / "empty").mkdir()
     nd.Collection.open(folder / "seen.neardup").close()
     httpx_captures.write(folder / "scan.jsonl", httpx_captures.mixed())
@@ -279,6 +282,10 @@ ERRORS = [
     ("filter --similarity 2", "similarity is 2.0"),
     ("filter --similarity 0.9 --radius 3", "radius"),
     ("filter --recipe nosuch", "nosuch"),
+    (
+        "1 filter in.jsonl --in seen.neardup --recipe default-2",
+        "and opened with neardup2 normalize",
+    ),
     ("filter empty", "empty: is a folder; name a file in it"),
     ("1 filter nowhere.jsonl", "nowhere.jsonl: No such file"),
     ("filter scan.jsonl --as http --lines", "is for texts"),
@@ -312,6 +319,7 @@ ERRORS = [
     (f"{STORED} --lines", "--lines: is for files"),
     (f"{STORED} --max-document 1M", "--max-document: is for files"),
     (f"{STORED} --recipe simhash", "leave --recipe"),
+    (f"{STORED} --recipe default-2", "the collection was made with neardup3 normalize=standard"),
     (f"{STORED} --no-mask ips", "the recipe of the collection says what is masked"),
     (f"{STORED} --as http", "the collection is one of texts"),
     ("1 compare a.txt missing.txt", "missing.txt: No such file or directory"),
@@ -354,6 +362,9 @@ ERRORS = [
     ("fingerprint - -o out.xyz", "unknown ending; use one of .jsonl, .csv, .tsv"),
     ("fingerprint - --recipe simhsh", "simhash"),
     ("fingerprint - --recipe missing.toml", "missing.toml"),
+    ("fingerprint - --recipe first.toml", "first.toml is of version 1; this neardup reads 2 and 3"),
+    ("fingerprint - --recipe quoted.toml", "quoted.toml is of version '2'; this neardup reads 2"),
+    ("fingerprint - --recipe form.toml", "normalize is 'folded'; it must be one of standard, fold"),
     ("fingerprint - --bits 7", "bits is 7"),
     ("fingerprint - --bits many", "'--bits'"),
     ("fingerprint - --threads 0", "'--threads'"),
@@ -364,6 +375,7 @@ ERRORS = [
     ("explain --text a --bits 0", "for --bits: bits is 0; it must be a whole number from 1 to 512"),
     ("explain --text a --bits 65 --recipe lookup3", "but hash 'lookup3' gives only 64"),
     ("recipes defualt", "default"),
+    ("recipes default-1", "it must be one of default, default-2, simhash"),
     ("serve --port 70000", "'--port': 70000 is out of range (0–65535)"),
     ("serve --workers 0", "'--workers': 0 is out of range (1–256)"),
     ("index create seen.neardup", "seen.neardup: already exists"),

@@ -140,7 +140,30 @@ def test_metadata_that_is_nested_too_deep_is_refused(seen: nd.Collection) -> Non
 
 
 def test_a_collection_of_an_older_recipe_is_not_called_damaged(tmp_path: Path) -> None:
-    settings = CollectionSettings("neardup1 tokens=words bits=128", "version = 1\n", True)
-    with pytest.raises(nd.CollectionError, match=r"version 1, .* version 2; export it") as caught:
-        recorded_recipe(tmp_path / "old.neardup", settings)
-    assert not isinstance(caught.value, nd.CorruptCollectionError)
+    for version in (1, 4):
+        recorded = f"neardup{version} tokens=words bits=128"
+        settings = CollectionSettings(recorded, f"version = {version}\n", True)
+        message = rf"version {version}, and this neardup has 2 and 3; export it with the neardup"
+        with pytest.raises(nd.CollectionError, match=message) as caught:
+            recorded_recipe(tmp_path / "old.neardup", settings)
+        assert not isinstance(caught.value, nd.CorruptCollectionError)
+
+
+def test_a_collection_of_version_2_answers_as_before(path: Path) -> None:
+    second = nd.Recipe.preset("default-2")
+    text = "대한민국의 수도는 서울이다 and 3 more WORDS of it"
+    with nd.Collection.open(path, recipe="default-2") as collection:
+        collection.add([("a", text), ("b", "a quite different text about ships and harbours")])
+    # Opened without a recipe, as an old one is.
+    with nd.Collection.open(path) as collection:
+        assert collection.recipe == second
+        assert collection.recipe.identity.startswith("neardup2 normalize=nfkc_casefold ")
+        found = collection.check(text.lower())
+        assert [(match.id, match.distance) for match in found] == [("a", 0)]
+        similar = f"{text} again"
+        outcome = collection.add([("c", similar)], unless_duplicate=True)[0]
+        assert (outcome.status, outcome.dup_of) == ("duplicate", "a")
+        assert outcome.similarity == pytest.approx(nd.similarity(text, similar, second))
+        assert outcome.similarity != pytest.approx(nd.similarity(text, similar))
+    with pytest.raises(nd.CollectionError, match=r"neardup2 .*neardup3"):
+        nd.Collection.open(path, recipe="default")

@@ -106,6 +106,41 @@ def test_decided_later_and_damaged(tmp_path: Path) -> None:
     assert not list(path.glob("runs-*"))
 
 
+@pytest.mark.usefixtures("few")
+def test_files_of_another_version_are_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, traditional = "这些书籍记载了古代汉语的历史", "這些書籍記載了古代漢語的歷史"
+    stored = [("zh", traditional), *((f"d{at}", text) for at, text in enumerate(texts(40, 2)))]
+    path = tmp_path / "c.neardup"
+
+    def former(self: terms.RunTerms, index: Any, texts: list[str], keys: Any) -> None:
+        """Hash something else than what is looked for."""
+        add(self, index, [text[::-1] for text in texts], keys)
+
+    add, init = terms.RunTerms.add, terms.RunTerms.__init__
+    with monkeypatch.context() as patch:
+        patch.setattr(terms.RunTerms, "add", former)
+
+        def renamed(self: terms.RunTerms, *given: Any, **named: Any) -> None:
+            init(self, *given, **named)
+            self.identity = "runs of 6 words or 13 characters"
+
+        patch.setattr(terms.RunTerms, "__init__", renamed)
+        with nd.Collection.open(path, runs=True) as collection:
+            collection.add(stored)
+    (file,) = path.glob("runs-*.postings")
+    former_bytes = file.read_bytes()
+    for read_only in (True, False):
+        with nd.Collection.open(path, read_only=read_only) as collection:
+            (finding,) = nd.check_copying([("q", plain)], collection).findings
+            assert [source.id for source in finding.sources] == ["zh"]
+            if not read_only:
+                collection.add([("more", "one two three")])
+    (file,) = path.glob("runs-*.postings")
+    assert file.read_bytes() != former_bytes
+
+
 def test_without_texts_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(nd.CollectionError, match="stores no texts, and runs is True"):
         nd.Collection.open(tmp_path / "a.neardup", store_text=False, runs=True)

@@ -261,7 +261,7 @@ def made_up(language: str = "en", *, odd: int = 5) -> KindsReport:
         facets=facets_of(kinds),
         language=language,
         sentences=[Sentence("said.all", {"similarity": 0.85})],
-        settings={"inputs": "crawl.warc.gz", "similarity": "0.85", "recipe": "neardup2 http"},
+        settings={"inputs": "crawl.warc.gz", "similarity": "0.85", "recipe": "neardup3 http"},
         problems=[("crawl.warc.gz", 4711, "the gzip data ends in the middle, at byte 1,234,567")],
         problem_count=1,
     )

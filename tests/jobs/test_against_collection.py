@@ -66,12 +66,13 @@ def test_a_collection_is_enough_if_a_file_beside_it_cannot_be_read(
     assert jobs.dedup([str(new)], tmp_path / "kept.jsonl").candidates
 
 
+@pytest.mark.parametrize("recipe", [nd.Recipe(bits=64), nd.Recipe(version=2)], ids=["64", "2"])
 def test_a_collection_of_another_recipe_is_read(
-    parts: tuple[Path, Path, Path], tmp_path: Path
+    parts: tuple[Path, Path, Path], tmp_path: Path, recipe: nd.Recipe
 ) -> None:
     old, _, new = parts
     other = tmp_path / "other.neardup"
-    with nd.Collection.open(other, nd.Recipe(bits=64)) as seen:
+    with nd.Collection.open(other, recipe) as seen:
         seen.add([json.loads(line) for line in old.read_text("utf-8").splitlines()])
     removed = [
         jobs.dedup([str(new)], tmp_path / "kept.jsonl", jobs.Options(against=[str(x)])).removed

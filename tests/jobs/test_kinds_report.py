@@ -84,7 +84,7 @@ def found_of(labels: list[int]) -> tuple[Clusters, pa.Table]:
 
 
 def job_for(path: Path, **changed: Any) -> Any:
-    summary = Summary("cluster", recipe="neardup2 http")
+    summary = Summary("cluster", recipe="neardup3 http")
     summary.similarity, summary.plan = 0.85, {"method": "inverted"}
     job = SimpleNamespace(
         name="cluster",

@@ -52,9 +52,9 @@ def test_every_job_leads_with_what_it_found(tmp_path: Path) -> None:
 
 
 DIFFERING = [
-    f"{TEXT} on day 5",
-    f"{TEXT} on day 50",
-    f"{TEXT} on day 5".replace("will be", "will not be"),
+    f"{TEXT} by order of the council on day 5",
+    f"{TEXT} by order of the council on day 50",
+    f"{TEXT} by order of the council on day 5".replace("will be", "will not be"),
     f"{OTHER} if a == b",
     f"{OTHER} if a != b",
     f"{OTHER} on paper if a == b of gulls",

@@ -129,7 +129,10 @@ def test_spark_keeps_the_same_records(source: Path) -> None:
 
 
 def test_forms_with_fields_of_two_values_are_templates(source: Path) -> None:
-    words = "documents were complete and the applicant was informed by letter of the decision"
+    words = (
+        "documents were complete and the applicant was informed by letter of the decision within "
+        "two weeks after the interview at the branch office"
+    )
     choices = [
         (a, b, c) for a in ("yes", "no") for b in ("true", "false") for c in ("open", "shut")
     ]

@@ -22,7 +22,12 @@ CASES = {
         True,
     ),
     "half of the words": ("one two three four five six", "one two three seven eight nine", False),
-    "a function word": ("quick brown foxes jumped a", "quick brown foxes jumped of", True),
+    "a short word of few": ("quick brown foxes jumped a", "quick brown foxes jumped of", False),
+    "a short word of nine": (
+        "quick brown foxes jumped over seven sleepy hounds a",
+        "quick brown foxes jumped over seven sleepy hounds of",
+        True,
+    ),
     "the same in another order": ("one two three four", "four three two one", True),
     "twice the same": ("one two three four", "one two three four one two three four", True),
     "one word many times": ("apples pears plums", "apples pears plums" + " plums" * 50, False),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import html.entities
 import itertools
 import math
 import re
@@ -16,6 +17,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from importlib import resources
 from typing import Any
 
 import jieba
@@ -53,12 +55,17 @@ def _is_ignorable(char: str) -> bool:
     return any(first <= ord(char) <= last for first, last in IGNORABLE)
 
 
-def normalize(text: str, kind: str) -> str:
+def normalize(text: str, kind: str, tokens: str = "words") -> str:
+    """The text in this form, as it is cut into these tokens."""
     match kind:
+        case "standard":
+            return folded(text, tokens, loose=False)
+        case "fold":
+            return re.sub("([aou])e+", r"\1", folded(text, tokens, loose=True))
         case "nfkc_casefold":
             visible = "".join(char for char in text if not _is_ignorable(char))
-            folded = unicodedata.normalize("NFKC", visible).casefold()
-            return unicodedata.normalize("NFKC", folded)
+            folded_case = unicodedata.normalize("NFKC", visible).casefold()
+            return unicodedata.normalize("NFKC", folded_case)
         case "nfkc":
             return unicodedata.normalize("NFKC", text)
         case "casefold":
@@ -68,6 +75,169 @@ def normalize(text: str, kind: str) -> str:
         case "none":
             return text
     raise ValueError(kind)
+
+
+def folded(text: str, tokens: str, *, loose: bool) -> str:
+    """References read, unless a view has them read already; spaces between Han dropped, unless they
+    cut tokens; `nfkc_casefold`; then each character as what it says. `loose`: without accents, and
+    Arabic letters in one spelling."""
+    if tokens != "http":
+        text = without_references(text)
+    if tokens not in ("whitespace", "lines", "regex"):
+        text = without_spaces_between_han(text)
+    found: list[str] = []
+    before = ""
+    for char in normalize(text, "nfkc_casefold"):
+        if not is_optional_mark(before, char, loose=loose):
+            found.append(plain(char, loose=loose))
+        elif "\u0300" <= char <= "\u036f":
+            continue  # another mark may belong to the same letter
+        before = char
+    return "".join(found)
+
+
+# Names of HTML 5 that are read beside those of HTML 4.
+OF_HTML_5 = """
+    AMP COPY GT Hat LT NewLine NoBreak QUOT REG TRADE Tab ZeroWidthSpace apos ast bsol check colon
+    comma commat cross dash dollar equals excl grave half horbar hyphen lbrace lbrack lcub lowbar
+    lpar lsqb num percnt period phone plus quest rbrace rbrack rcub rpar rsqb semi sol star starf
+    verbar vert
+"""
+NAMED = {
+    **{name: chr(code) for name, code in html.entities.name2codepoint.items()},
+    **{name: html.entities.html5[name + ";"] for name in OF_HTML_5.split()},
+}
+
+
+def without_references(text: str) -> str:
+    """Each `&…;` as what it stands for; the ampersand of `&amp;` may begin another."""
+    found = ""
+    while match := re.search(r"&(?:#([0-9]+)|#[xX]([0-9a-fA-F]+)|([0-9a-zA-Z]+));", text):
+        decimal, hexadecimal, name = match.groups()
+        if name:
+            char = NAMED.get(name, "")
+        else:
+            char = numbered(int(decimal) if decimal else int(hexadecimal, 16))
+        if char == "&":
+            found, text = found + text[: match.start()], "&" + text[match.end() :]
+        elif char:
+            found, text = found + text[: match.start()] + char, text[match.end() :]
+        else:
+            # No such name.
+            found, text = found + text[: match.start() + 1], text[match.start() + 1 :]
+    return found + text
+
+
+def numbered(code: int) -> str:
+    """The character of a numeric reference, as browsers read it."""
+    if 0x80 <= code <= 0x9F:
+        try:
+            return bytes([code]).decode("cp1252")
+        except UnicodeDecodeError:
+            return chr(code)
+    return "\ufffd" if code == 0 or code > 0x10FFFF or 0xD800 <= code < 0xE000 else chr(code)
+
+
+def is_space(char: str) -> bool:
+    """White_Space of Unicode; Python adds four control characters."""
+    return char.isspace() and not "\x1c" <= char <= "\x1f"
+
+
+def without_spaces_between_han(text: str) -> str:
+    found: list[str] = []
+    for space, chars in itertools.groupby(text, is_space):
+        piece = "".join(chars)
+        if space:
+            found.append(piece)
+            continue
+        wide = {"han", "kana"}
+        # A half-width sound mark would join what is before the space.
+        after = group(piece[0]) in wide and piece[0] not in "\uff9e\uff9f"
+        if len(found) > 1 and group(found[-2][-1]) in wide and after:
+            found.pop()
+        found.append(piece)
+    return "".join(found)
+
+
+def is_optional_mark(before: str, char: str, *, loose: bool) -> bool:
+    """Vowels of Arabic and Hebrew, tatweel, the stress of Cyrillic, the dot that a Turkish capital
+    leaves; every accent if `loose`."""
+    if char == "\N{ARABIC TATWEEL}":
+        return True
+    if unicodedata.category(char) != "Mn":
+        return False
+    name = unicodedata.name(char)
+    if name.startswith("ARABIC"):
+        # These belong to letters.
+        return "MADDAH ABOVE" not in name and name[7:] not in ("HAMZA ABOVE", "HAMZA BELOW")
+    if name.startswith("HEBREW"):
+        return char < "\u0600" or char == "\ufb1e"
+    if char in "\u0300\u0301" and "\u0400" <= before <= "\u052f":
+        return True
+    return (char == "\u0307" and before == "i") or (loose and "\u0300" <= char <= "\u036f")
+
+
+@functools.cache
+def plain(char: str, *, loose: bool) -> str:
+    """What a character of the form `nfkc_casefold` says, however it is written."""
+    if unicodedata.category(char) == "Nd":
+        return str(unicodedata.decimal(char))
+    if char in RADICALS or char in simplified():
+        # What is found may have a simplified form itself.
+        char = RADICALS.get(char) or simplified()[char]
+        return simplified().get(char, char)
+    if char in "ıѐѝ":
+        return {"ı": "i", "ѐ": "е", "ѝ": "и"}[char]
+    script = unicodedata.name(char, "").split(" ")[0]
+    if script == "GREEK" and char.isalpha():
+        return without_marks(char, "" if loose else "\u0308")
+    if loose and script == "LATIN" and char.isalpha():
+        char = without_marks(char)
+    return SPELLINGS.get(char, char) if loose else char
+
+
+def without_marks(letter: str, kept: str = "") -> str:
+    parts = unicodedata.normalize("NFD", letter)
+    bare = [part for part in parts if unicodedata.category(part) != "Mn" or part in kept]
+    return unicodedata.normalize("NFC", "".join(bare))
+
+
+# What `loose` takes for one letter: strokes and ligatures of Latin, yo, and spellings of Arabic.
+SPELLINGS = {
+    char: spelling[0]
+    for spelling in (
+        *("aæ", "oœø", "dðđ", "lł", "hħ", "tŧ", "iıɨ", "jȷ", "bƀ", "nŋ", "её"),
+        *("اأإآٱ", "وؤ", "يئىیې", "هةہھۀۂە", "كک"),
+    )
+    for char in spelling
+}
+
+
+@functools.cache
+def simplified() -> dict[str, str]:
+    """Traditional characters and the first simplified one of each, by OpenCC."""
+    table = resources.files("opencc").joinpath("dictionary/TSCharacters.txt")
+    rows = [line.split() for line in table.read_text(encoding="utf-8").splitlines()]
+    three_bytes = range(0x800, 0x10000)
+    return {
+        row[0]: row[1]
+        for row in rows
+        if all(len(char) == 1 and ord(char) in three_bytes for char in row[:2])
+    }
+
+
+# Equivalent_Unified_Ideograph of Unicode within the basic plane; NFKC has done the Kangxi Radicals.
+RADICALS = dict(
+    re.findall(
+        "(.)(.)",
+        "⺁厂⺂乛⺃乚⺄乙⺅亻⺆冂⺈刀⺉刂⺊卜⺋㔾⺌小⺍小⺎兀⺏尣⺐尢⺒巳⺓幺⺔彑⺕彐⺖忄"
+        "⺗心⺘扌⺙攵⺛旡⺜日⺝月⺞歺⺟母⺠民⺡氵⺢氺⺣灬⺤爫⺥爫⺦丬⺧牛⺨犭⺩王⺫目⺬示"
+        "⺭礻⺯糹⺰纟⺱罓⺲罒⺳㓁⺴冗⺶羊⺹耂⺺肀⺻聿⺼肉⺾艹⺿艹⻀艹⻁虎⻂衤⻃覀⻄西⻅见"
+        "⻆角⻈讠⻉贝⻋车⻌辶⻍辶⻎辶⻏邑⻐钅⻑長⻒镸⻓长⻔门⻖阝⻗雨⻘青⻙韦⻚页⻛风⻜飞"
+        "⻝食⻟飠⻠饣⻢马⻣骨⻤鬼⻥鱼⻦鸟⻧卤⻨麦⻩黄⻪黾⻫斉⻬齐⻭歯⻮齿⻯竜⻰龙⻱龜⻲亀"
+        "⻳龟",
+    )
+)
 
 
 # ----------------------------------------------------------------------------------------- tokens
@@ -119,22 +289,48 @@ def spaced_words(text: str) -> list[str]:
     return [text[end - length : end] for length, end in zip(lengths, ends, strict=True)]
 
 
-def words(text: str, ngram: int = 1) -> list[str]:
+def words(text: str, version: int, ngram: int = 1) -> list[str]:
     """Characters and pairs, or windows, of runs without spaces; between the runs words of UAX #29.
 
-    Where the words are to be joined to n-grams, runs give their pairs only.
+    Since version 3 Korean is cut, too. Where the words are to be joined to n-grams, runs give their
+    pairs only, and Korean its words.
     """
+
+    def kind(char: str) -> str:
+        return "hangul" if version > 2 and is_hangul(char) else group(char).replace("kana", "han")
+
     found: list[str] = []
-    for kind, chars in itertools.groupby(text, lambda char: group(char).replace("kana", "han")):
+    # The syllable of Korean before this piece, if only white space is between them.
+    before = ""
+    for kind_, chars in itertools.groupby(text, kind):
         piece = "".join(chars)
-        if not kind:
+        if kind_ == "hangul":
+            found += [piece] if ngram > 1 else hangul_parts(piece, before)
+            before = piece[-1]
+            continue
+        if not all(map(is_space, piece)):
+            before = ""
+        if not kind_:
             found += filter(has_letter_or_digit, spaced_words(piece))
         elif ngram > 1 or len(piece) == 1:
             found += ngrams(piece, 2, "")
-        elif kind == "han":
+        elif kind_ == "han":
             found += [piece[i:end] for i in range(len(piece)) for end in (i + 1, i + 2)][:-1]
         else:
             found += [piece[i : i + n] for n in (2, 6) for i in range(len(piece) - n + 1)]
+    return found
+
+
+def is_hangul(char: str) -> bool:
+    return "가" <= char <= "힣"
+
+
+def hangul_parts(word: str, before: str) -> list[str]:
+    """A word of three syllables or more; each syllable, after its pair with the one before."""
+    found = [word] if len(word) > 2 else []
+    for syllable in word:
+        found += [before + syllable, syllable] if before else [syllable]
+        before = syllable
     return found
 
 
@@ -155,7 +351,7 @@ def jieba_keyword_tokens(text: str) -> list[str]:
 def plain_tokens(text: str, recipe: Any) -> list[str]:
     match recipe.tokens:
         case "words":
-            return words(text, recipe.ngram)
+            return words(text, recipe.version, recipe.ngram)
         case "chars":
             if recipe.pattern is not None:
                 text = "".join(pattern_matches(recipe.pattern, text))
@@ -171,12 +367,12 @@ def plain_tokens(text: str, recipe: Any) -> list[str]:
         case "regex":
             return pattern_matches(recipe.pattern, text)
         case "http":
-            found = view_tokens(text, shingled="tags" not in recipe.views)
+            found = view_tokens(text, recipe.version, shingled="tags" not in recipe.views)
             return [token for token, _ in found if view_of(token) in recipe.views]
     raise ValueError(recipe.tokens)
 
 
-def view_tokens(text: str, *, shingled: bool = True) -> list[tuple[str, str]]:
+def view_tokens(text: str, version: int, *, shingled: bool = True) -> list[tuple[str, str]]:
     """The tokens of a response's view, each with what it is weighed by: a word of the text or of
     the title by its length, "=once" whatever the count, a "=quarter", "" in full.
 
@@ -198,10 +394,10 @@ def view_tokens(text: str, *, shingled: bool = True) -> list[tuple[str, str]]:
                 start = "header=" + short_name(header)
                 if header and header not in OF_THE_WAY:
                     found += [(start, "=once")]
-                    found += [(f"{start}={shape(word)}", "=once") for word in words(value)]
+                    found += [(f"{start}={shape(word)}", "=once") for word in words(value, version)]
             case "title":
                 found += [("title: " + value, "")] if value else []
-                found += [("title=" + shape(word), word) for word in words(value)]
+                found += [("title=" + shape(word), word) for word in words(value, version)]
             case "tags":
                 found += [(token, "=once") for token in dict.fromkeys(tag_tokens(value))]
             case "keys":
@@ -212,8 +408,8 @@ def view_tokens(text: str, *, shingled: bool = True) -> list[tuple[str, str]]:
                 found += [("body=" + value, "=quarter")] if kind != value else []
             case _:
                 block = value if name == "text" else line
-                neighbours = [shape(word) for word in words(block, ngram=2)]
-                found += [(shape(word), word) for word in words(block)]
+                neighbours = [shape(word) for word in words(block, version, ngram=2)]
+                found += [(shape(word), word) for word in words(block, version)]
                 if shingled and len(neighbours) > 1:
                     found += [(joined, "") for joined in ngrams(neighbours, 3, " ")]
     return [(group_ + token, form) for token, form in found]
@@ -261,7 +457,7 @@ def view_of(token: str) -> str:
 
 def tokens(text: str, recipe: Any) -> list[str]:
     """The tokens of a text, normalised, without stop words and joined, before counting."""
-    found = plain_tokens(normalize(text, recipe.normalize), recipe)
+    found = plain_tokens(normalize(text, recipe.normalize, recipe.tokens), recipe)
     if recipe.stopwords is not None:
         # A stop word is a string of the user's; it meets the text in the text's own form.
         stop = {normalize(word, recipe.normalize) for word in stop_list(recipe.stopwords)}
@@ -289,19 +485,89 @@ def _sixteenths(weight: float) -> float:
     return math.floor(weight * 16 + 0.5) / 16
 
 
-def length_weight(token: str, tf: int) -> float:
-    """1 + ln tf, less for words short of five letters, and by what it is without spaces."""
+def length_weight(token: str, tf: int, recipe: Any, distinct: int) -> float:
+    """1 + ln tf, times what the token weighs for its length and script."""
+    if recipe.version == 2:
+        factor, most = second_factor(token)
+    else:
+        factor, most = third_factor(token, min(distinct, 200) // 4 * 4)
+    return _sixteenths((1 + math.log(min(tf, most))) * float(factor))
+
+
+def second_factor(token: str) -> tuple[Fraction, float]:
+    """A factor and the largest count: less for words short of five letters, and by what a token
+    without spaces is."""
     groups = {group(char) for char in token}
-    factor = 1.0
     if len(token) == 1 and "" not in groups:
-        factor, tf = 7 / 8, min(tf, 2)
-    elif len(token) == 2 and groups <= {"kana", "letters"}:
-        tf = min(tf, 2)
-    elif len(token) == 6 and groups == {"letters"}:
-        factor = 1 / 2
-    elif not any(unicodedata.category(c)[0] == "N" or group(c) or "가" <= c <= "힣" for c in token):
-        factor = 1 / 2 ** min(max(5 - len(token), 0), 4)
-    return _sixteenths((1 + math.log(tf)) * factor)
+        return Fraction(7, 8), 2
+    if len(token) == 2 and groups <= {"kana", "letters"}:
+        return Fraction(1), 2
+    if len(token) == 6 and groups == {"letters"}:
+        return Fraction(1, 2), math.inf
+    if any(is_number(char) or group(char) or is_hangul(char) for char in token):
+        return Fraction(1), math.inf
+    return Fraction(1, 2 ** min(max(5 - len(token), 0), 4)), math.inf
+
+
+def is_number(char: str) -> bool:
+    return unicodedata.category(char)[0] == "N"
+
+
+# By script and length in version 3: the factors in texts of up to 10 and of 60 or more distinct
+# tokens, in quarters, and the largest count.
+UNSPACED: dict[str, tuple[float, float, float]] = {
+    "han": (3, 2, 2),
+    "kana": (3, 1, 2),
+    "letters": (3, 1, 2),
+    "han pair": (4, 1, math.inf),
+    "kana pair": (4, 1, 2),
+    "letters pair": (4, 1, 2),
+    "letters window": (2, 1 / 2, math.inf),
+    "hangul": (2, 1, 2),
+    "hangul pair": (3, 1, math.inf),
+    "hangul word": (3, 1, math.inf),
+}
+
+
+def third_factor(token: str, distinct: int) -> tuple[Fraction, float]:
+    """The same for version 3, which looks at the number of distinct tokens of the text, too."""
+    if any(is_number(char) and not group(char) for char in token[:1] + token[-1:]):
+        more = way(6, 16, distinct) * (1 - way(40, 200, distinct))
+        return 1 + more / 2, math.inf
+    if kind := unspaced_kind(token):
+        short, long, most = UNSPACED[kind]
+        start, end = Fraction(short) / 4, Fraction(long) / 4
+        return nearest_step(start + (end - start) * way(10, 60, distinct)), most
+    if any(is_number(char) or group(char) or is_hangul(char) for char in token):
+        return Fraction(1), math.inf
+    less = 1 - Fraction(1, 2 ** min(max(5 - len(token), 0), 4))
+    return nearest_step(1 - less * way(10, 100, distinct)), math.inf
+
+
+def unspaced_kind(token: str) -> str:
+    """What a token of scripts without spaces, or of Korean, is; "" for every other one."""
+    groups = {"hangul" if is_hangul(char) else group(char) for char in token}
+    if groups == {"hangul"}:
+        return ["hangul", "hangul pair", "hangul word"][min(len(token), 3) - 1]
+    if not token or groups & {"", "hangul"}:
+        return ""
+    script = groups.pop() if len(groups) == 1 else "han"
+    if len(token) == 1:
+        return script
+    if script == "letters" and len(token) == 6:
+        return "letters window"
+    return f"{script} pair" if len(token) == 2 else "han pair"
+
+
+def way(start: int, end: int, distinct: int) -> Fraction:
+    """How far a number is on its way from `start` to `end`, from 0 to 1."""
+    return min(max(Fraction(distinct - start, end - start), Fraction(0)), Fraction(1))
+
+
+def nearest_step(factor: Fraction) -> Fraction:
+    """The nearest of 1, 3/4, 1/2, 3/8, 1/4, 3/16, …; of two the larger."""
+    steps = [Fraction(part, 4 * 2**power) for power in range(9) for part in (4, 3)]
+    return min(steps, key=lambda step: abs(step - factor))
 
 
 def weighted(found: Sequence[str], recipe: Any) -> Features:
@@ -314,7 +580,7 @@ def weighted(found: Sequence[str], recipe: Any) -> Features:
             case "log":
                 weight = _sixteenths(1 + math.log(tf))
             case "log-length":
-                weight = length_weight(token, tf)
+                weight = length_weight(token, tf, recipe, len(counts))
             case "tf":
                 weight = float(tf)
             case "binary":
@@ -345,9 +611,9 @@ def limited(features: Features, recipe: Any) -> Features:
 
 def shared(text: str, recipe: Any) -> Features:
     """The features of a view: each part of it in its share of the sum of squares."""
-    forms = dict(view_tokens(normalize(text, recipe.normalize)))
+    forms = dict(view_tokens(normalize(text, recipe.normalize, recipe.tokens), recipe.version))
     counts = Counter(tokens(text, recipe))
-    steps = {token: int(16 * view_weight(forms[token], tf)) for token, tf in counts.items()}
+    steps = {token: int(16 * view_weight(forms[token], tf, recipe)) for token, tf in counts.items()}
     squares: Counter[str] = Counter()
     for token, weight in steps.items():
         squares[view_of(token)] += weight * weight
@@ -365,7 +631,7 @@ def shared(text: str, recipe: Any) -> Features:
     ]
 
 
-def view_weight(form: str, tf: int) -> float:
+def view_weight(form: str, tf: int, recipe: Any) -> float:
     match form:
         case "=once":
             return 1.0
@@ -373,7 +639,8 @@ def view_weight(form: str, tf: int) -> float:
             return _sixteenths((1 + math.log(tf)) / 4)
         case "":
             return _sixteenths(1 + math.log(tf))
-    return length_weight(form, tf)
+    # The views together are a long text, whatever each has.
+    return length_weight(form, tf, recipe, 200)
 
 
 def features(text: str, recipe: Any) -> Features:

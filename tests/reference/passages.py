@@ -1,13 +1,18 @@
-"""Naive aligner: every pair of positions, every way across a gap.
+"""Naive aligner: every pair of positions, every way across a gap. Its folding knows the characters
+that tests have.
 
 Passages are lists of runs (start in a, start in b, length), in units.
 """
 
 from __future__ import annotations
 
+import html
+import re
+import unicodedata
 from functools import cache
 
 import uniseg.graphemecluster
+import uniseg.wordbreak
 import xxhash
 
 from reference import fingerprint as reference
@@ -18,15 +23,50 @@ Chain = tuple[Run, ...]
 Unit = tuple[str, bool]
 
 
+# Optional marks of Hebrew and Arabic, and tatweel.
+OPTIONAL = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u0652\u0640]")
+SIMPLIFIED = dict(zip("這書籍記載漢語歷⻓", "这书籍记载汉语历长", strict=True))
+
+
+def standard(text: str) -> str:
+    """Return a text without references in the form `standard`."""
+    folded = OPTIONAL.sub("", reference.normalize(text, "nfkc_casefold"))
+    return "".join(SIMPLIFIED.get(char, str(unicodedata.decimal(char, char))) for char in folded)
+
+
+def plain(text: str) -> list[tuple[str, int, int]]:
+    """Return the characters of a text with their places: one for a complete reference, a digit or
+    character for what is cut otherwise before it is folded."""
+    found = []
+    for match in re.finditer(r"&(?:\w+|#\d+|#[xX][\da-fA-F]+);|.", text, re.DOTALL):
+        char = html.unescape(match[0])
+        for one in char if len(char) > 1 else [char]:
+            folded = standard(one)
+            if len(folded) == 1 and _cut(folded) != _cut(one):
+                one = folded
+            found.append((one, match.start(), match.end()))
+    return found
+
+
+def _cut(char: str) -> tuple[object, ...]:
+    return reference.group(char), uniseg.wordbreak.word_break(char), char.isalnum()
+
+
 def units(text: str) -> list[tuple[int, int, Unit]]:
     """Return start, end and value of words, or of graphemes in scripts without spaces."""
+    chars = plain(text)
+    cut = _units("".join(char for char, *_ in chars))
+    return [(chars[start][1], chars[end - 1][2], unit) for start, end, unit in cut if unit[0]]
+
+
+def _units(text: str) -> list[tuple[int, int, Unit]]:
     found: list[tuple[int, int, Unit]] = []
     spaced = ""
     at = 0
     for cluster in uniseg.graphemecluster.grapheme_clusters(text):
         if reference.group(cluster[0]):
             found += _words(at - len(spaced), spaced)
-            value = reference.normalize(cluster, "nfkc_casefold")
+            value = standard(cluster)
             found.append((at, at + len(cluster), (value, True)))
             spaced = ""
         else:
@@ -39,7 +79,7 @@ def _words(start: int, piece: str) -> list[tuple[int, int, Unit]]:
     found = []
     for word in reference.spaced_words(piece):
         if reference.has_letter_or_digit(word):
-            value = reference.normalize(word, "nfkc_casefold").replace("’", "'")
+            value = standard(word).replace("’", "'")
             found.append((start, start + len(word), (value, False)))
         start += len(word)
     return found
@@ -56,8 +96,8 @@ class Naive:
         self.enough = min_words * min_chars
         # Half of the minimum, rounded up.
         self.seed = (self.enough + 1) // 2
-        # A quarter, rounded up.
-        self.step = (self.enough + 3) // 4
+        # A fifth, rounded up.
+        self.step = (self.enough + 4) // 5
         self.bridge = bridge
         self.covered: tuple[set[int], set[int]] = (set(), set())
 
@@ -132,7 +172,9 @@ class Naive:
 
     def gap(self, here: list[Unit], there: list[Unit]) -> list[Run]:
         """Return the runs of the best way across a gap, the last as long as possible."""
-        ways = [(x, y) for x in range(self.bridge + 1) for y in range(self.bridge + 1)][1:]
+        # As many characters as two words have, where the gap begins with one.
+        most = [self.bridge * (2 if side and side[0][1] else 1) for side in (here, there)]
+        ways = [(x, y) for x in range(most[0] + 1) for y in range(most[1] + 1)][1:]
 
         @cache
         def reach(x: int, y: int, taken: int) -> int:

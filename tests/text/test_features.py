@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
+from helpers.scripts import characters, texts_of_every_script
 from neardup.text.features import Feature, features, token_hash
 from reference import fingerprint as reference
 
 DEFAULT = nd.Recipe()
+SECOND = nd.Recipe.preset("default-2")
 
 
 def pairs(value: Any, recipe: nd.Recipe = DEFAULT) -> list[tuple[str, float]]:
@@ -25,7 +27,14 @@ def pairs(value: Any, recipe: nd.Recipe = DEFAULT) -> list[tuple[str, float]]:
 
 
 def test_features_of_a_text() -> None:
-    assert features("The cat, the CAT and the mat!", DEFAULT) == [
+    text = "The cat, the CAT and the mat!"
+    assert features(text, DEFAULT) == [
+        Feature("the", 3, 2.125),
+        Feature("cat", 2, 1.6875),
+        Feature("and", 1, 1.0),
+        Feature("mat", 1, 1.0),
+    ]
+    assert features(text, SECOND) == [
         Feature("the", 3, 0.5),
         Feature("cat", 2, 0.4375),
         Feature("and", 1, 0.25),
@@ -44,7 +53,7 @@ def test_features_of_a_text() -> None:
     ],
 )
 def test_weights(weights: Any, expected: list[float]) -> None:
-    recipe = nd.Recipe(weights=weights)
+    recipe = SECOND.replace(weights=weights)
     assert pairs("the the quick an the", recipe) == list(
         zip(["the", "quick", "an"], expected, strict=True)
     )
@@ -63,22 +72,70 @@ def test_weights(weights: Any, expected: list[float]) -> None:
 )
 def test_short_words_count_less(weight: float, tokens: str) -> None:
     for token in tokens.split():
-        assert pairs(token) == [(token, weight)]
+        assert pairs(token, SECOND) == [(token, weight)]
+
+
+# By the number of distinct tokens of the text, in sixteenths.
+@pytest.mark.parametrize(
+    ("token", "of_one", "of_12", "of_40", "of_60", "of_100", "of_300"),
+    [
+        ("a", 16, 16, 12, 8, 1, 1),
+        ("ab", 16, 16, 12, 8, 2, 2),
+        ("abc", 16, 16, 12, 8, 4, 4),
+        ("abcd", 16, 16, 12, 12, 8, 8),
+        ("für", 16, 16, 12, 8, 4, 4),
+        ("abcde", 16, 16, 16, 16, 16, 16),
+        ("x2y", 16, 16, 16, 16, 16, 16),
+        # Six to sixteen: rising to half as much again; forty to two hundred: falling.
+        ("7", 16, 21, 24, 23, 21, 16),
+        ("x2", 16, 21, 24, 23, 21, 16),
+        ("3rd", 16, 21, 24, 23, 21, 16),
+        ("我", 12, 12, 8, 8, 8, 8),
+        ("カ", 12, 12, 8, 4, 4, 4),
+        ("ก", 12, 12, 8, 4, 4, 4),
+        ("한", 8, 8, 6, 4, 4, 4),
+    ],
+)
+def test_weights_follow_the_number_of_distinct_tokens(
+    token: str, of_one: int, of_12: int, of_40: int, of_60: int, of_100: int, of_300: int
+) -> None:
+    expected = {1: of_one, 12: of_12, 40: of_40, 60: of_60, 100: of_100, 300: of_300}
+    for distinct, weight in expected.items():
+        others = "".join(
+            f" others{chr(0x430 + at // 30)}{chr(0x430 + at % 30)}" for at in range(distinct - 1)
+        )
+        found = pairs(token + others)
+        assert (len(found), found[0]) == (distinct, (token, weight / 16))
 
 
 def test_characters_pairs_and_windows_have_weights_of_their_own() -> None:
-    assert pairs("我爱") == [("我", 7 / 8), ("我爱", 1), ("爱", 7 / 8)]
+    assert pairs("我爱", SECOND) == [("我", 7 / 8), ("我爱", 1), ("爱", 7 / 8)]
     # Beyond two, repeats count no more, except of pairs with Han.
-    thrice = pairs("我爱。" * 3 + "かな。" * 3)
+    thrice = pairs("我爱。" * 3 + "かな。" * 3, SECOND)
     assert thrice[:3] == [("我", 1.5), ("我爱", 34 / 16), ("爱", 1.5)]
     assert thrice[3:] == [("か", 1.5), ("かな", 27 / 16), ("な", 1.5)]
-    assert pairs("ภาษาไท") == [
+    assert pairs("ภาษาไท", SECOND) == [
         *[("ภา", 1), ("าษ", 1), ("ษา", 1), ("าไ", 1), ("ไท", 1)],
         ("ภาษาไท", 1 / 2),
     ]
-    assert pairs("ภาษาไท " * 3)[-1] == ("ภาษาไท", 17 / 16)
+    assert pairs("ภาษาไท " * 3, SECOND)[-1] == ("ภาษาไท", 17 / 16)
     plain = nd.Recipe(weights="tf")
     assert pairs("我爱。" * 3, plain) == [("我", 3), ("我爱", 3), ("爱", 3)]
+
+
+def test_the_same_in_version_3() -> None:
+    assert pairs("我爱") == [("我", 3 / 4), ("我爱", 1), ("爱", 3 / 4)]
+    # 1 + ln 2 = 1.69 for what counts twice at most, 1 + ln 3 = 2.10 for pairs with Han.
+    thrice = pairs("我爱。" * 3 + "かな。" * 3)
+    assert thrice[:3] == [("我", 20 / 16), ("我爱", 34 / 16), ("爱", 20 / 16)]
+    assert thrice[3:] == [("か", 20 / 16), ("かな", 27 / 16), ("な", 20 / 16)]
+    assert pairs("ภาษาไท")[-2:] == [("ไท", 1), ("ภาษาไท", 1 / 2)]
+    assert pairs("한국어 말") == [
+        *[("한국어", 3 / 4), ("한", 1 / 2), ("한국", 3 / 4), ("국", 1 / 2), ("국어", 3 / 4)],
+        *[("어", 1 / 2), ("어말", 3 / 4), ("말", 1 / 2)],
+    ]
+    # A particle does not hide the number before it.
+    assert [token for token, _ in pairs("3시에")] == ["3", "시", "시에", "에"]
 
 
 @pytest.mark.parametrize(
@@ -115,13 +172,27 @@ def test_scale_cuts_to_whole_weights() -> None:
 
 
 @given(
-    st.text(st.characters(exclude_categories=("Cn", "Cs")), max_size=80),
+    texts_of_every_script(most=900),
+    st.sampled_from([DEFAULT, SECOND]),
+)
+def test_default_features_equal_the_reference(text: str, recipe: nd.Recipe) -> None:
+    assert pairs(text, recipe) == reference.features(text, recipe)
+
+
+@given(
+    st.text(characters(), max_size=80) | texts_of_every_script(),
     st.sampled_from(["tf", "log", "log-length", "frequency"]),
     st.integers(1, 3),
+    st.sampled_from([2, 3]),
 )
-def test_features_equal_the_reference(text: str, weights: Any, ngram: int) -> None:
-    recipe = nd.Recipe(weights=weights, ngram=ngram)
+def test_features_equal_the_reference(text: str, weights: Any, ngram: int, version: Any) -> None:
+    recipe = nd.Recipe(version=version, weights=weights, ngram=ngram)
     assert pairs(text, recipe) == reference.features(text, recipe)
+
+
+def test_the_class_of_a_joined_token_is_that_of_the_whole() -> None:
+    (token, weight), *_ = pairs("가나다라마바사 아자차", DEFAULT.replace(ngram=2))
+    assert (token, weight) == ("가나다라마바사 아자차", 1)
 
 
 # ------------------------------------------------------------------------------------- handed over

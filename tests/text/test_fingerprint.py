@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
+from helpers.scripts import characters, texts_of_every_script
 from reference import fingerprint as reference
 
 WIDTHS = [8, 16, 40, 64, 72, 128, 136, 192, 256, 264, 384, 512]
@@ -45,9 +46,9 @@ def one_by_one(texts: list[str | None], recipe: Any = None) -> list[int | None]:
 
 # ------------------------------------------------------------------------------ against the twin
 
-chars = st.characters(exclude_categories=("Cn", "Cs"))
 texts = (
-    st.text(chars, max_size=60)
+    st.text(characters(), max_size=60)
+    | texts_of_every_script(most=100)
     | st.text("abcdeAB 019.,'_\n\t-", max_size=150)
     | st.lists(
         st.sampled_from(["the", "cat", "Sat", "on", "我爱", "你好", "café", "3.14", "don't"]),
@@ -82,9 +83,13 @@ weightings = st.one_of(
 def recipes(draw: st.DrawFn) -> nd.Recipe:
     hash_, bits = draw(hashes_and_widths)
     fields: dict[str, Any] = {**draw(cuts), **draw(weightings)}
+    version: Any = draw(st.sampled_from([3, 2]))
+    ngram = draw(st.integers(1, 4))
+    forms = ["standard", "nfkc_casefold", "nfkc", "casefold", "lower", "none"]
     return nd.Recipe(
-        normalize=draw(st.sampled_from(["nfkc_casefold", "nfkc", "casefold", "lower", "none"])),
-        ngram=draw(st.integers(1, 4)),
+        version=version,
+        normalize=draw(st.sampled_from(forms)),
+        ngram=ngram,
         stopwords=draw(st.sampled_from([None, "en", ["cat", "我爱", "A", "ab"]])),
         top=draw(st.none() | st.integers(1, 8)),
         scale=draw(st.none() | st.sampled_from([0.3, 1.0, 2.5, 20.0])),
@@ -104,6 +109,13 @@ def test_every_recipe_equals_the_reference(recipe: nd.Recipe, many: list[str]) -
     assert one_by_one(list(many), recipe) == expected
     assert list(nd.fingerprints(many, recipe, threads=1)) == expected
     assert list(nd.fingerprints(pa.array(many, pa.string()), recipe)) == expected
+
+
+@settings(max_examples=60)
+@given(text=texts_of_every_script(), version=st.sampled_from([3, 2]))
+def test_default_recipes_equal_the_reference(text: str, version: Any) -> None:
+    recipe = nd.Recipe(version=version)
+    assert nd.fingerprint(text, recipe) == reference.fingerprint(text, recipe)
 
 
 JIEBA = "我爱 北京 天安门 ， 。 the 自然语言处理 3.14 C++ 杭研 研究生命"
@@ -143,7 +155,7 @@ def test_a_user_dictionary_changes_the_words() -> None:
 @given(
     recipe=recipes(),
     given_=st.dictionaries(
-        st.text(chars, max_size=4),
+        st.text(characters(), max_size=4),
         st.integers(0, 1000) | st.floats(0, 1e6) | st.sampled_from([0.1, 1e-9, 1e15]),
         max_size=30,
     ),
@@ -495,7 +507,11 @@ def test_damaged_arrow_columns(column: Any, message: str) -> None:
     ("recipe", "error", "message"),
     [
         *(
-            (name, ValueError, f"recipe is '{name}'; it must be one of default, simhash,")
+            (
+                name,
+                ValueError,
+                f"recipe is '{name}'; it must be one of default, default-2, simhash,",
+            )
             for name in ("nonesuch", "Default", "", "default ")
         ),
         (5, TypeError, "recipe is of type int; pass a Recipe, a preset's name or a .toml file"),

@@ -52,8 +52,29 @@ def edited(draw: st.DrawFn) -> tuple[str, str]:
     return " ".join(words), " ".join(right)
 
 
+# A text in some writing, and its plain one.
+WRITINGS = [
+    ("這些書籍記載了古代漢語的歷史", "这些书籍记载了古代汉语的历史"),
+    ("这 些书　籍\n记载了古代 汉语的历史", "这些书籍记载了古代汉语的历史"),
+    ("这些&#20070;籍记载了&nbsp;古代汉语的&#x5386;史", "这些书籍记载了古代汉语的历史"),
+    ("בְּרֵאשִׁית בָּרָא אֱלֹהִים אֵת הַשָּׁמַיִם וְאֵת הָאָרֶץ", "בראשית ברא אלהים את השמים ואת הארץ"),
+    ("كَتَبَ الوَلَدُ الدَّرسَ في الـــبيتِ الكبيرِ ـ اليومَ", "كتب الولد الدرس في البيت الكبير اليوم"),
+    ("tea&nbsp;for&#32;two &amp; a biscuit with AT&amp;T", "tea for two & a biscuit with AT&T"),
+    ("ราคาของชาถ้วยนี้ ๑๒๓ บาท", "ราคาของชาถ้วยนี้ 123 บาท"),
+    ("the shop sold ٣٤ cups and ३४ plates", "the shop sold 34 cups and 34 plates"),
+]
+written = st.lists(
+    st.sampled_from(
+        [part for pair in WRITINGS for part in pair] + ["x", "茶", "&amp;", "&lt", "\n"]
+    ),
+    max_size=4,
+).map(" ".join)
 pairs = st.one_of(
-    st.tuples(english, english), st.tuples(chinese, chinese), st.tuples(mixed, mixed), edited()
+    st.tuples(english, english),
+    st.tuples(chinese, chinese),
+    st.tuples(mixed, mixed),
+    st.tuples(written, written),
+    edited(),
 )
 
 
@@ -156,6 +177,9 @@ LONG = "Tea was brought to the harbour by ship and the town drank it gladly ever
         (HAN[:12], HAN[:12], []),
         (HAN[:13], f"他说{HAN[:13]}。", [(13, True)]),
         (HAN, HAN.replace("讨论", "谈到"), [(16, False)]),
+        # Four changed characters do not end a passage, five do.
+        (HAN, HAN.replace("然语言处", "甲乙丙丁"), [(14, False)]),
+        (HAN, HAN.replace("然语言处", "甲乙丙丁戊"), []),
         ("「我们，今天；讨论」自然语言处理的", "“我们,今天;讨论”自然语言处理的", [(13, True)]),
         ("Ｔｅａ　ｉｓ　ａ　ｈｏｔ　ｄｒｉｎｋ　ｈｅｒｅ", "tea is a hot drink here", [(6, True)]),
         ("it isn't what we don't know", "it isn’t what we don’t know", [(6, True)]),
@@ -167,6 +191,22 @@ LONG = "Tea was brought to the harbour by ship and the town drank it gladly ever
 def test_known_passages(a: str, b: str, expected: list[tuple[int, bool]]) -> None:
     found = shared(a, b)
     assert [(passage.words, passage.exact) for passage in found.passages] == expected
+
+
+@pytest.mark.parametrize(("text", "plain"), WRITINGS)
+def test_another_writing_is_the_same_at_its_own_places(text: str, plain: str) -> None:
+    left, right = f"茶 one. {plain} end", f"two: {text}. 酒"
+    found = shared(left, right)
+    (passage,) = found.passages
+    assert left[passage.left_start : passage.left_end] == plain
+    assert right[passage.right_start : passage.right_end] == text
+    other = shared(left, f"two: {plain}. 酒")
+    assert (found.coverage_left, found.coverage_right) == (
+        other.coverage_left,
+        other.coverage_right,
+    )
+    assert found.words_right == other.words_right
+    assert hashes(text) == hashes(plain)
 
 
 def test_a_changed_word_does_not_count_but_is_part_of_the_passage() -> None:

@@ -25,7 +25,7 @@ from neardup.text.vocabulary import Idf
 from reference import fingerprint as reference
 
 RESPONSES = (
-    "neardup2 normalize=nfkc_casefold tokens=http weights=shares hash=xxh3 bits=128 tie=mask"
+    "neardup3 normalize=standard tokens=http weights=shares hash=xxh3 bits=128 tie=mask"
     " votes=exact min_features=2 views"
 )
 MASKED = (
@@ -40,19 +40,21 @@ VIEWS = {
 }
 # Promises: a fingerprint stored today is found again by a neardup of tomorrow.
 IDENTITIES = {
-    "default": "neardup2 normalize=nfkc_casefold tokens=words weights=log-length hash=xxh3 bits=128"
+    "default": "neardup3 normalize=standard tokens=words weights=log-length hash=xxh3 bits=128"
     " tie=mask votes=exact min_features=2",
-    "simhash": r"neardup2 normalize=lower tokens=chars ngram=4 pattern=[\p{L}\p{N}_\u{4e00}-"
+    "default-2": "neardup2 normalize=nfkc_casefold tokens=words weights=log-length hash=xxh3"
+    " bits=128 tie=mask votes=exact min_features=2",
+    "simhash": r"neardup3 normalize=lower tokens=chars ngram=4 pattern=[\p{L}\p{N}_\u{4e00}-"
     r"\u{9fcc}]+ weights=tf hash=md5 bits=64 tie=zero votes=half-float",
-    "weighted-tokens": "neardup2 normalize=none tokens=whitespace weights=tf hash=python bits=64"
+    "weighted-tokens": "neardup3 normalize=none tokens=whitespace weights=tf hash=python bits=64"
     " tie=one votes=exact",
-    "jieba-tfidf": "neardup2 normalize=none tokens=jieba-keywords weights=tfidf idf=jieba top=20"
+    "jieba-tfidf": "neardup3 normalize=none tokens=jieba-keywords weights=tfidf idf=jieba top=20"
     " scale=20.0 hash=python bits=64 tie=zero votes=exact",
-    "characters": "neardup2 normalize=none tokens=chars weights=frequency hash=md5-first bits=64"
+    "characters": "neardup3 normalize=none tokens=chars weights=frequency hash=md5-first bits=64"
     " tie=zero votes=signed-float",
-    "lookup3": "neardup2 normalize=none tokens=whitespace weights=tf hash=lookup3 bits=64 tie=zero"
+    "lookup3": "neardup3 normalize=none tokens=whitespace weights=tf hash=lookup3 bits=64 tie=zero"
     " votes=signed-float",
-    "lookup3-yanyiwu": "neardup2 normalize=none tokens=jieba weights=tfidf idf=jieba top=5"
+    "lookup3-yanyiwu": "neardup3 normalize=none tokens=jieba weights=tfidf idf=jieba top=5"
     " hash=lookup3-yanyiwu bits=64 tie=zero votes=signed-float",
     **{name: f"{RESPONSES}={views} {MASKED}" for name, views in VIEWS.items()},
 }
@@ -89,7 +91,7 @@ def other_hash(token: str) -> int:
 
 # Values that no two of which mean the same.
 VALUES: dict[str, list[Any]] = {
-    "normalize": ["nfkc_casefold", "nfkc", "casefold", "lower", "none"],
+    "normalize": ["standard", "fold", "nfkc_casefold", "nfkc", "casefold", "lower", "none"],
     "ngram": [1, 2, 3, 22],
     "stopwords": [None, "en", "zh", "en+zh", ["a"], ["a", "b"], ["ab"]],
     "top": [None, 1, 2, 12],
@@ -164,6 +166,18 @@ def test_every_single_change_is_seen() -> None:
         assert len({made(bits=8).replace(**{name: v}).identity for v in values}) == len(values)
 
 
+def test_the_version_is_part_of_the_recipe(tmp_path: Path) -> None:
+    second = made(version=2)
+    assert second == nd.Recipe.preset("default-2")
+    # The default of that version; others are named.
+    assert second.normalize == "nfkc_casefold"
+    assert made(version=2, normalize="none").normalize == "none"
+    assert made(normalize="nfkc_casefold").identity.startswith("neardup3 normalize=nfkc_casefold ")
+    assert kept(second, tmp_path) == second
+    assert made(version=2, normalize="standard").identity.startswith("neardup2 normalize=standard ")
+    assert made(normalize=None) == made()
+
+
 def test_equal_content_is_an_equal_recipe(tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("\ufeffthe\r\n a \n\nthe\n", "utf-8")
@@ -198,7 +212,7 @@ def test_recipes_are_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete field 'bits'"):
         del recipe.bits
     with pytest.raises(TypeError, match="positional argument"):
-        nd.Recipe("none")  # type: ignore[call-arg]
+        nd.Recipe("none")  # type: ignore[arg-type, call-arg]
     with pytest.raises(TypeError, match="colour"):
         made(colour="red")
 
@@ -320,9 +334,23 @@ def test_a_hand_written_file(tmp_path: Path) -> None:
             ValueError,
             r"sets 'colour', which is not a field of a recipe; it may set preset, bits",
         ),
-        (b"version = 1", ValueError, r"mine\.toml is of version 1; this neardup reads version 2"),
-        (b'version = "2"', ValueError, r"is of version '2'; this neardup reads version 2"),
-        (b'preset = "nope"', ValueError, "recipe is 'nope'; it must be one of default, simhash"),
+        (
+            b"version = 1",
+            ValueError,
+            r"mine\.toml is of version 1; this neardup reads 2 and 3; leave",
+        ),
+        (
+            b"version = 4",
+            ValueError,
+            r"mine\.toml is of version 4; .* or use the neardup that wrote",
+        ),
+        (b"version = 2.0", ValueError, r"is of version 2\.0; this neardup reads 2 and 3"),
+        (b'version = "2"', ValueError, r"is of version '2'; this neardup reads 2 and 3"),
+        (
+            b'preset = "nope"',
+            ValueError,
+            "recipe is 'nope'; it must be one of default, default-2, sim",
+        ),
         (b"bits = 12", ValueError, "bits is 12; it must be a multiple of 8 from 8 to 512"),
         (b'bits = "64"', TypeError, "bits is '64'; it must be a whole number from 8 to 512"),
         (b"hash = 5", ValueError, "hash is 5; it must be one of xxh3, md5,"),
@@ -368,6 +396,7 @@ def test_as_recipe_refuses_other_types(value: Any) -> None:
 
 # Values of each number that are out of range or of another type, and what it must be.
 NUMBERS: list[tuple[str, list[Any], list[Any], str]] = [
+    ("version", [1, 4], ["3", 2.0, True, None], "a whole number from 2 to 3"),
     ("bits", [0, 7, -8, 520, 10**30], [True, "64", 64.0, None], "a whole number from 8 to 512"),
     ("bits", [12], [], "a multiple of 8 from 8 to 512"),
     ("ngram", [0, 1001], [True, 2.0], "a whole number from 1 to 1000"),
@@ -411,8 +440,11 @@ def test_numbers_that_cannot_be(name: str, value: Any, error: type[Exception], m
         ({"hash": "lookup3-yanyiwu"}, ValueError, "bits is 128, but hash 'lookup3-yanyiwu' gives"),
         ({"hash": "sha"}, ValueError, "hash is 'sha'; it must be one of xxh3, .*or a function"),
         ({"hash": None}, ValueError, "hash is None; it must be one of"),
-        ({"normalize": "nfc"}, ValueError, "normalize is 'nfc'; it must be one of nfkc_casefold,"),
-        ({"normalize": None}, ValueError, "normalize is None; it must be one of"),
+        (
+            {"normalize": "nfc"},
+            ValueError,
+            "normalize is 'nfc'; it must be one of standard, fold, nfkc",
+        ),
         ({"tokens": "word"}, ValueError, "tokens is 'word'; it must be one of words, chars,"),
         ({"tokens": ["words"]}, ValueError, r"tokens is \['words'\]; it must be one of"),
         ({"weights": "bm25"}, ValueError, "weights is 'bm25'; it must be one of log, log-length,"),

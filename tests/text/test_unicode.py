@@ -5,6 +5,7 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import uniseg.wordbreak
@@ -12,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
+from helpers.scripts import characters, texts_of_every_script
 from neardup.text.features import features
 from reference import fingerprint as reference
 
-FORMS = ["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
+FORMS = ["standard", "fold", "nfkc_casefold", "nfkc", "casefold", "lower", "none"]
 # A text no longer than the window is one token: the normalised text itself.
 LONGEST = 1000
 
@@ -84,15 +86,21 @@ def test_every_character_normalises_as_unicodedata_says(template: str, form: str
 
 @pytest.mark.parametrize("form", FORMS)
 @given(
-    text=st.text(st.characters(exclude_categories=("Cn", "Cs", "Co")), max_size=50)
+    text=st.text(characters(), max_size=50)
+    | texts_of_every_script(most=100).map(lambda text: text[:300])
+    | st.text(
+        "bZİıéάὰЖёѐѝ\u0300\u0301\u0307\u0308\xad\u064b\u05b8שالأة٣३漢语汉⻓ｶﾞ&#x12; \n\u3000한e"
+    )
+    | st.text("漢かー \u3000\n\x1ca", max_size=20)
+    | st.lists(st.sampled_from(["&", "amp", ";", "#", "x", "65", "lt", "nbsp"])).map("".join)
     | st.text("aZÉß\u0301\u0323\u0345\u00ad\u200dΣσς가\u1161\u11a8Ａ，İıﬀ①Å\u3099か", max_size=50)
 )
 def test_mixed_text_normalises_as_unicodedata_says(form: str, text: str) -> None:
     assert normalized(text, form) == reference.normalize(text, form)
 
 
-def cut(text: str, form: str) -> list[tuple[str, int]]:
-    recipe = nd.Recipe(normalize=form, weights="tf")  # type: ignore[arg-type]
+def cut(text: str, form: str, version: Any = 3) -> list[tuple[str, int]]:
+    recipe = nd.Recipe(version=version, normalize=form, weights="tf")  # type: ignore[arg-type]
     return [(feature.token, feature.count) for feature in features(text, recipe)]
 
 
@@ -100,9 +108,11 @@ def cut(text: str, form: str) -> list[tuple[str, int]]:
 @pytest.mark.parametrize("language", SAMPLES)
 def test_words_of_a_language(language: str, form: str) -> None:
     text = SAMPLES[language]
-    expected = Counter(reference.words(reference.normalize(text, form)))
+    expected = Counter(reference.words(reference.normalize(text, form), 3))
     assert expected
     assert cut(text, form) == list(expected.items())
+    older = Counter(reference.words(reference.normalize(text, form), 2))
+    assert cut(text, form, 2) == list(older.items())
 
 
 @pytest.mark.parametrize("language", ["de", "fr", "ru", "ar", "he", "hi", "ko", "vi", "tr", "el"])
@@ -111,7 +121,8 @@ def test_spaced_languages_are_cut_by_uax_29_alone(language: str) -> None:
     expected = [
         word for word in uniseg.wordbreak.words(text) if any(char.isalnum() for char in word)
     ]
-    assert cut(text, "none") == list(Counter(expected).items())
+    # Korean was in version 2.
+    assert cut(text, "none", 2 if language == "ko" else 3) == list(Counter(expected).items())
 
 
 @pytest.mark.parametrize(
@@ -123,7 +134,9 @@ def test_spaced_languages_are_cut_by_uax_29_alone(language: str) -> None:
         ("٨:٣٠ و", ["٨", "٣٠", "و"]),
         ("צה\"ל וג'", ['צה"ל', "וג'"]),
         ("हिन्दी में", ["हिन्दी", "में"]),
-        ("대한민국의 서울", ["대한민국의", "서울"]),
+        ("한국어 서울", ["한국어", "한", "한국", "국", "국어", "어", "어서", "서", "서울", "울"]),
+        ("3시에, NLP는", ["3", "시", "시에", "에", "nlp", "는"]),
+        ("ㅋㅋㅋ", ["ᄏᄏᄏ"]),
         ("東京タワー", ["東", "東京", "京", "京タ", "タ", "タワ", "ワ", "ワー", "ー"]),
         ("ｶﾞﾗｽ", ["ガ", "ガラ", "ラ", "ラス", "ス"]),
         ("ไทย 1", ["ไท", "ทย", "1"]),
@@ -139,6 +152,23 @@ def test_spaced_languages_are_cut_by_uax_29_alone(language: str) -> None:
 )
 def test_known_words(text: str, expected: list[str]) -> None:
     assert [token for token, _ in cut(text, "nfkc_casefold")] == expected
+
+
+def test_korean_words_of_version_2() -> None:
+    assert cut("대한민국의 서울, 3시에", "none", 2) == [
+        ("대한민국의", 1),
+        ("서울", 1),
+        ("3시에", 1),
+    ]
+
+
+@pytest.mark.parametrize("space", [" ", "\n", "\u3000", " \t\xa0"])
+def test_pairs_of_syllables_reach_over_white_space_only(space: str) -> None:
+    assert cut(f"한{space}국", "none") == [("한", 1), ("한국", 1), ("국", 1)]
+    for between in (",", ". ", "a", " 1 ", "漢", "\x1c"):
+        found = dict(cut(f"한{between}{space}국", "none"))
+        assert {"한", "국"} <= set(found)
+        assert "한국" not in found
 
 
 def test_half_width_sound_marks_stay_in_the_run() -> None:
@@ -157,12 +187,12 @@ def test_every_character_cuts_words_as_uniseg_says() -> None:
     for chunk in chunks(rare, 200):
         # Between two letters, and with a mark between two digits.
         text = "".join(f"b{char}c 1{char}\u03012\n" for char in chunk)
-        if cut(text, "none") != list(Counter(reference.words(text)).items()):
+        if cut(text, "none") != list(Counter(reference.words(text, 3)).items()):
             for char in chunk:
                 for part in (f"b{char}c", f"1{char}\u03012"):
                     assert (hex(ord(char)), cut(part, "none")) == (
                         hex(ord(char)),
-                        list(Counter(reference.words(part)).items()),
+                        list(Counter(reference.words(part, 3)).items()),
                     )
             raise AssertionError(f"only together: {text!a}")
 

@@ -29,7 +29,7 @@ tags 0html 1head 2title 1body 2center 3h1 2hr 2center
 text 404 Not Found
 text nginx/1.18.0"""
 
-values = st.text("ab1 汉ก.-/:;=>[]‹›_", max_size=14)
+values = st.text("ab1 汉漢か한국٣ก.-/:;=>[]‹›_", max_size=14)
 lines = st.builds(
     lambda name, value: f"{name} {value}",
     st.sampled_from([*("status", "header", "title", "tags", "keys", "text", "body", "other")]),

@@ -4,21 +4,21 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use neardup_core::{Normalize, Passages, Pipeline, Settings, Tie, TokenHash, Tokenizer, Votes, Weights};
+use neardup_core::{Normalize, Passages, Pipeline, Settings, Tie, TokenHash, Tokenizer, Version, Votes, Weights};
 
 static PIPELINES: LazyLock<Vec<Pipeline>> = LazyLock::new(|| {
-    let forms = [Normalize::NfkcCasefold, Normalize::Nfkc, Normalize::Casefold, Normalize::Lower, Normalize::None];
+    let forms = [Normalize::Standard, Normalize::Fold, Normalize::NfkcCasefold, Normalize::Nfkc, Normalize::Casefold, Normalize::Lower, Normalize::None];
     let tokens = [("words", None), ("chars", Some(r"[\p{L}\p{N}_]+")), ("whitespace", None), ("lines", None), ("jieba", None)];
     let hashes = [TokenHash::Xxh3, TokenHash::Md5, TokenHash::Python, TokenHash::Lookup3];
     let mut pipelines = Vec::new();
     for (at, normalize) in forms.into_iter().enumerate() {
         for (tokens, pattern) in tokens {
-            for weights in [Weights::LogLength, Weights::Tf, Weights::Frequency] {
+            for weights in [Weights::LogLength(Version::Three), Weights::Tf, Weights::Frequency] {
                 let number = pipelines.len();
                 pipelines.push(
                     Pipeline::new(Settings {
                         normalize,
-                        tokenizer: Tokenizer::new(tokens, 1 + number % 3, pattern, None, Default::default()).unwrap(),
+                        tokenizer: Tokenizer::new(tokens, 1 + number % 3, pattern, None, Default::default(), Version::Three).unwrap(),
                         weights,
                         top: (number % 7 == 0).then_some(5),
                         scale: None,

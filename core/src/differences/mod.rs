@@ -92,7 +92,7 @@ impl Traits {
     /// Reads a text; `words` says whether its words are needed too.
     pub fn of(text: &str, negation: &Negation, words: bool, buffer: &mut String) -> Traits {
         let mut traits = Traits::default();
-        let normalized = Normalize::NfkcCasefold.apply(text, buffer);
+        let normalized = Normalize::Standard.apply(text, buffer);
         scan(normalized, negation, &mut |token| match token {
             Token::Word(word) if words => traits.words.push(token_key(word)),
             Token::Word(_) => {}
@@ -330,7 +330,7 @@ impl Tokens {
     pub fn of(text: &str, negation: &Negation) -> Tokens {
         let mut tokens = Tokens::default();
         let mut buffer = String::new();
-        let normalized = Normalize::NfkcCasefold.apply(text, &mut buffer);
+        let normalized = Normalize::Standard.apply(text, &mut buffer);
         scan(normalized, negation, &mut |token| match token {
             Token::Word(word) => tokens.words.push(word.to_owned()),
             Token::Number(number) => tokens.numbers.push(number.to_owned()),

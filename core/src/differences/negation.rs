@@ -40,7 +40,7 @@ impl Negation {
         others: &[String],
     ) -> Negation {
         let mut buffer = String::new();
-        let mut fold = |word: &String| Normalize::NfkcCasefold.apply(word, &mut buffer).to_owned();
+        let mut fold = |word: &String| Normalize::Standard.apply(word, &mut buffer).to_owned();
         let words: HashSet<String> = words.iter().map(&mut fold).filter(|word| !word.is_empty()).collect();
         let mut parts =
             |list: &[String]| list.iter().map(&mut fold).filter(|part| !part.is_empty()).collect::<Vec<String>>();

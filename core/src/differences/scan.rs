@@ -3,7 +3,7 @@
 use super::negation::Negation;
 use super::symbols::Symbols;
 use crate::chars::class;
-use crate::words::{Piece, each_piece};
+use crate::words::{Hangul, Piece, each_piece};
 
 /// A token of a text. Numbers and negations are words as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,17 +18,17 @@ pub(super) enum Token<'a> {
     Symbol(&'a str),
 }
 
-/// Calls `sink` with every token of a text in the form `nfkc_casefold`; symbols before a word come before it.
+/// Calls `sink` with every token of a text in the form `standard`; symbols before a word come before it.
 pub(super) fn scan(text: &str, negation: &Negation, sink: &mut impl FnMut(Token<'_>)) {
     let mut symbols = Symbols::default();
     let mut number = String::new();
     let mut end = 0;
-    each_piece(text, |piece| {
-        let (Piece::Word(part) | Piece::Run(part) | Piece::Letters(part)) = piece;
+    each_piece(text, Hangul::Words, |piece| {
+        let (Piece::Word(part) | Piece::Hangul(part) | Piece::Run(part) | Piece::Letters(part)) = piece;
         let start = part.as_ptr() as usize - text.as_ptr() as usize;
         symbols.between(text, end, start, sink);
         match piece {
-            Piece::Word(word) => {
+            Piece::Word(word) | Piece::Hangul(word) => {
                 // Nearly all words are ASCII: one pass over their bytes rules out the rest.
                 let (mut digit, mut beyond) = (false, false);
                 for byte in word.bytes() {

@@ -13,7 +13,6 @@
 mod body;
 mod echo;
 mod elements;
-mod entities;
 mod fold;
 mod headers;
 mod json;

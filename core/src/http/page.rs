@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr2, memmem};
 
 use super::elements::*;
-use super::entities::{decoded, reference};
 use super::fold::{Lines, cut, folded};
 use super::mask::Masker;
 use super::preview::Log;
+use crate::entities::{decoded, reference};
 
 /// Elements deeper than this are written as if they were just here.
 const DEEPEST: usize = 64;

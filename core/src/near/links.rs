@@ -123,6 +123,7 @@ impl<'t> Links<'_, 't> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Version;
     use crate::near::{Candidates, Plan, Progress, SKETCH_BYTES, Sketch, twins};
     use crate::{Normalize, Settings, Tie, TokenHash, Tokenizer, Votes, Weights};
     use proptest::prelude::*;
@@ -131,8 +132,8 @@ mod tests {
     fn pipeline() -> Pipeline {
         Pipeline::new(Settings {
             normalize: Normalize::NfkcCasefold,
-            tokenizer: Tokenizer::new("words", 1, None, None, Default::default()).unwrap(),
-            weights: Weights::LogLength,
+            tokenizer: Tokenizer::new("words", 1, None, None, Default::default(), Version::Three).unwrap(),
+            weights: Weights::LogLength(Version::Three),
             top: None,
             scale: None,
             hash: TokenHash::Xxh3,

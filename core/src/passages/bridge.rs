@@ -1,17 +1,18 @@
 //! Runs → passages: over a few units that differ to the next run.
 //!
 //! From the end of a run the texts are followed unit by unit: two equal units are taken together, or one is passed over
-//! on either side, at most `bridge` on each. The way with the fewest passed over that comes to a run of a quarter of
-//! the minimum leads on; of two such ways the one that passes over as many on both sides, then the one that passes over
-//! fewer in the text walked through. Equal units on the way count. O(bridge²) ways of bounded length for each end of a
-//! run.
+//! on either side, at most `bridge` on each, or twice as many where the first is a character of a script without spaces:
+//! a word there has about two. The way with the fewest passed over that comes to a run of a fifth of the minimum leads
+//! on; of two such ways the one that passes over as many on both sides, then the one that passes over fewer in the text
+//! walked through. Equal units on the way count. O(bridge²) ways of bounded length for each end of a run.
 
 use super::covered::Covered;
 use super::runs::Run;
 
-/// A text as it is compared: symbols, and the weight before each place.
+/// A text as it is compared: its symbols, which of them are characters, and the weight before each place.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
+    pub(super) characters: &'a [bool],
     pub(super) symbols: &'a [u32],
     pub(super) weights: &'a [u64],
 }
@@ -28,8 +29,8 @@ pub(super) struct Bridges<'a> {
     /// The least weight of a run to continue with.
     least: u64,
     bridge: usize,
-    /// How many are passed over here and there, in the order of preference.
-    ways: Vec<(usize, usize)>,
+    /// How many units are passed over here and there, in the order of preference: among words, and with characters.
+    ways: [Vec<(usize, usize)>; 2],
     /// For each of them, by the number of equal units taken: 0 if that cannot be reached, else one more than the
     /// equal units just before it.
     reached: Vec<Vec<u32>>,
@@ -39,10 +40,14 @@ pub(super) struct Bridges<'a> {
 
 impl<'a> Bridges<'a> {
     pub(super) fn new(here: Side<'a>, there: Side<'a>, least: u64, bridge: usize, steps: u64) -> Bridges<'a> {
-        let both = || (0..=bridge).flat_map(|here| (0..=bridge).map(move |there| (here, there)));
-        let mut ways: Vec<(usize, usize)> = both().skip(1).collect();
-        ways.sort_by_key(|&(here, there)| (here + there, here.abs_diff(there), here));
-        Bridges { here, there, least, bridge, ways, reached: vec![Vec::new(); both().count()], steps }
+        let ways = [bridge, 2 * bridge].map(|most| {
+            let both = (0..=most).flat_map(|here| (0..=most).map(move |there| (here, there)));
+            let mut ways: Vec<(usize, usize)> = both.skip(1).collect();
+            ways.sort_by_key(|&(here, there)| (here + there, here.abs_diff(there), here));
+            ways
+        });
+        let reached = vec![Vec::new(); ways[1].len() + 1];
+        Bridges { here, there, least, bridge, ways, reached, steps }
     }
 
     /// Returns whether the steps are used up, so that passages may be too short.
@@ -97,11 +102,20 @@ impl<'a> Bridges<'a> {
             Direction::On => walked.weights[here + to] - walked.weights[here + from],
             Direction::Back => walked.weights[here - from] - walked.weights[here - to],
         };
+        let most = |side: Side<'_>, start: usize| {
+            let at = if direction == Direction::On { start } else { start.wrapping_sub(1) };
+            if side.characters.get(at) == Some(&true) { 2 * self.bridge } else { self.bridge }
+        };
+        let (most_here, most_there) = (most(walked, here), most(other, there));
+        let wide = usize::from(most_here.max(most_there) > self.bridge);
         let mut target = None;
         self.reached[0].clear();
         self.reached[0].push(1);
-        'ways: for at in 0..self.ways.len() {
-            let (x, y) = self.ways[at];
+        'ways: for at in 0..self.ways[wide].len() {
+            let (x, y) = self.ways[wide][at];
+            if x > most_here || y > most_there {
+                continue;
+            }
             let index = self.index(x, y);
             let mut reached = std::mem::take(&mut self.reached[index]);
             reached.clear();
@@ -149,7 +163,7 @@ impl<'a> Bridges<'a> {
     }
 
     fn index(&self, here: usize, there: usize) -> usize {
-        here * (self.bridge + 1) + there
+        here * (2 * self.bridge + 1) + there
     }
 
     /// Returns the equal units on the way, as distances from where it began.

@@ -15,6 +15,7 @@
 mod bridge;
 mod coarse;
 mod covered;
+mod plain;
 mod runs;
 #[cfg(test)]
 mod tests;
@@ -41,7 +42,7 @@ pub struct Passages {
     pub min_words: usize,
     /// Equal characters that make a passage, in scripts without spaces.
     pub min_chars: usize,
-    /// Differing units, on either side, that do not end a passage.
+    /// Differing words, on either side, that do not end a passage; twice as many characters.
     pub bridge: usize,
     /// Seconds after which the answer may be coarse.
     pub seconds: Option<f64>,
@@ -124,13 +125,16 @@ impl<'a> Clock<'a> {
 /// A text cut into units.
 struct Cut {
     units: Vec<Unit>,
+    /// Which units are characters. Small, for bridges look at it everywhere.
+    characters: Vec<bool>,
     weights: Vec<u64>,
 }
 
 impl Cut {
     fn new(text: &str, measure: Measure) -> Cut {
         let units = units(text);
-        Cut { weights: measure.weights(&units), units }
+        let characters = units.iter().map(Unit::is_character).collect();
+        Cut { weights: measure.weights(&units), characters, units }
     }
 
     fn keys(&self) -> Vec<u64> {
@@ -214,7 +218,10 @@ impl Passages {
             return None;
         }
         let (a, b) = numbered(&left.keys(), &right.keys());
-        let sides = [Side { symbols: &a, weights: &left.weights }, Side { symbols: &b, weights: &right.weights }];
+        let sides = [
+            Side { characters: &left.characters, symbols: &a, weights: &left.weights },
+            Side { characters: &right.characters, symbols: &b, weights: &right.weights },
+        ];
         let parts = [within(&a, NONE, &grams[0], &hashes[1]), within(&b, NONE - 1, &grams[1], &hashes[0])];
         if parts.iter().flatten().filter(|&&symbol| is_shared(symbol)).count() > MOST_UNITS {
             return None;

@@ -44,12 +44,34 @@ fn known_passages() {
     let han = "我们今天讨论自然语言处理的";
     assert_eq!(found(&format!("{han}历史"), &format!("昨天{han}"), USUAL), one(han, han, 13, true));
     assert_eq!(found(&han[3..], &format!("昨天{han}"), USUAL), []);
+    // Four characters that differ are bridged, five are not.
+    let (left, right) = ("我们今天讨论自甲乙丙丁然语言处理的", "我们今天讨论自子丑寅卯然语言处理的");
+    assert_eq!(found(left, right, USUAL), one(left, right, 13, false));
+    assert_eq!(found(&left.replace('丁', "丁戊"), &right.replace('卯', "卯辰"), USUAL), []);
+    // In a mixed gap, what is next to the run decides.
+    assert_eq!(found(&left.replace('甲', "x"), &right.replace('子', "y"), USUAL), []);
+    assert_eq!(found(&left.replace('丁', "x"), &right.replace('卯', "y"), USUAL).len(), 1);
     // Six characters of thirteen and three words of six and a half are not enough, with another they are.
     assert_eq!(found("我们今天讨论 x y z", "我们今天讨论 x y z", USUAL), []);
     assert_eq!(found("我们今天讨论自 x y z", "我们今天讨论自 x y z", USUAL).len(), 1);
     for (left, right) in [("", ""), ("a", ""), ("?!", "?!"), ("a b c", "a b c")] {
         assert_eq!(found(left, right, USUAL), []);
     }
+}
+
+#[test]
+fn another_writing_is_the_same_at_its_own_places() {
+    let plain = "这些书籍记载了古代汉语的历史";
+    for written in [
+        "這些書籍記載了古代漢語的歷史",
+        "这 些 书 籍　记载了\n古代汉语的历史",
+        "这些书籍&#35760;载了古代汉语的&#21382;史",
+    ] {
+        let (left, right) = (format!("昨天 {plain}"), format!("他说&nbsp;{written}。"));
+        assert_eq!(found(&left, &right, USUAL), one(plain, written, 14, true));
+    }
+    let (plain, written) = ("ال كتاب على ال طاولة في 34", "ال كِتـــابُ على&nbsp;ال طاوِلة في ٣٤");
+    assert_eq!(found(plain, written, USUAL), one(plain, written, 7, true));
 }
 
 #[test]
@@ -108,6 +130,7 @@ proptest! {
         let keys = |text: &str, (start, end): (usize, usize)| {
             units(&text[start..end]).iter().map(|unit| unit.key).collect::<Vec<_>>()
         };
+        let most = |text: &str| if text.is_ascii() { bridge } else { 2 * bridge };
         let measure = Measure::new(min_words, min_chars);
         for passage in &shared.passages {
             let mut total = 0;
@@ -117,8 +140,8 @@ proptest! {
                 total += cut.weights[cut.units.len()];
                 if let Some(&[next_left, next_right]) = passage.equal.get(at + 1) {
                     prop_assert!(left.1 <= next_left.0 && right.1 <= next_right.0);
-                    prop_assert!(keys(&a, (left.1, next_left.0)).len() <= bridge);
-                    prop_assert!(keys(&b, (right.1, next_right.0)).len() <= bridge);
+                    prop_assert!(keys(&a, (left.1, next_left.0)).len() <= most(&a));
+                    prop_assert!(keys(&b, (right.1, next_right.0)).len() <= most(&b));
                 }
             }
             prop_assert!(total >= measure.passage());

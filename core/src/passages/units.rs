@@ -1,12 +1,14 @@
 //! Text → units: what passages are made of.
 //!
-//! A unit is a word, or a grapheme where a script has no spaces. Two units are equal when their words are after NFKC
-//! and case folding, whichever apostrophe they are written with; punctuation and space are no unit.
+//! A unit is a word, or a grapheme where a script has no spaces. Two units are equal when their words are in the form
+//! `standard`, whichever apostrophe they are written with; punctuation and space are no unit.
 
+use super::plain::Plain;
 use crate::chars::{Break, Group, class};
+use crate::folding::{Folded, Folding};
 use crate::hash::token_key;
 use crate::normalize::Normalize;
-use crate::words::{Piece, each_piece};
+use crate::words::{Hangul, Piece, each_piece};
 
 /// A unit and its place, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +30,22 @@ impl Unit {
 
 /// Returns the units of a text, in order.
 pub fn units(text: &str) -> Vec<Unit> {
+    let Some(plain) = Plain::new(text) else { return cut(text) };
+    let mut units = cut(&plain.text);
+    let mut to_written = plain.places();
+    for unit in &mut units {
+        (unit.start, unit.end) = (to_written(unit.start), to_written(unit.end));
+    }
+    units
+}
+
+fn cut(text: &str) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::with_capacity(text.len() / 6);
     let mut buffer = String::new();
-    each_piece(text, |piece| match piece {
-        Piece::Word(word) => {
+    each_piece(text, Hangul::Words, |piece| match piece {
+        Piece::Word(word) | Piece::Hangul(word) => {
             let start = word.as_ptr() as usize - text.as_ptr() as usize;
-            units.push(Unit { key: word_key(word, &mut buffer), start, end: start + word.len() });
+            units.extend(word_key(word, &mut buffer).map(|key| Unit { key, start, end: start + word.len() }));
         }
         Piece::Run(run) | Piece::Letters(run) => {
             let start = run.as_ptr() as usize - text.as_ptr() as usize;
@@ -43,13 +55,18 @@ pub fn units(text: &str) -> Vec<Unit> {
     units
 }
 
-fn word_key(word: &str, buffer: &mut String) -> u64 {
-    let folded = Normalize::NfkcCasefold.apply(word, buffer);
+/// Returns the key of a word; None if it has only marks that may be left out.
+fn word_key(word: &str, buffer: &mut String) -> Option<u64> {
+    if word.is_ascii() {
+        // The same as `Standard`, without looking for references.
+        return Some(token_key(Normalize::NfkcCasefold.apply(word, buffer)) & !1);
+    }
+    let folded = Normalize::Standard.apply(word, buffer);
     // Only an apostrophe may stand inside a word, and people write it in many ways.
     if folded.contains(['\u{2019}', '\u{2018}', '\u{2BC}']) {
-        return token_key(&folded.replace(['\u{2019}', '\u{2018}', '\u{2BC}'], "'")) & !1;
+        return Some(token_key(&folded.replace(['\u{2019}', '\u{2018}', '\u{2BC}'], "'")) & !1);
     }
-    token_key(folded) & !1
+    (!folded.is_empty()).then(|| token_key(folded) & !1)
 }
 
 /// Cuts a run of a script without spaces into graphemes.
@@ -61,10 +78,15 @@ fn characters(text: &str, run: std::ops::Range<usize>, units: &mut Vec<Unit>, bu
         before.end = at;
     }
     while at < run.end {
-        let first = text[at..].chars().next().map_or(1, char::len_utf8);
-        let end = after_marks(text, at + first);
-        let key = token_key(Normalize::NfkcCasefold.apply(&text[at..end], buffer)) | 1;
-        units.push(Unit { key, start: at, end });
+        let Some(first) = text[at..].chars().next() else { break };
+        let end = after_marks(text, at + first.len_utf8());
+        let unit = &text[at..end];
+        let key = match Folding::Standard.of(first) {
+            Folded::Same if unit.len() == first.len_utf8() => token_key(unit),
+            Folded::To(other) if unit.len() == first.len_utf8() => token_key(other.encode_utf8(&mut [0; 4])),
+            _ => token_key(Normalize::Standard.apply(unit, buffer)),
+        };
+        units.push(Unit { key: key | 1, start: at, end });
         at = end;
     }
 }
@@ -119,6 +141,14 @@ mod tests {
             ("ｶﾞ", "ガ"),
             ("我「爱」你。", "我“爱”你."),
             ("葛\u{E0100}城", "葛城"),
+            ("漢語大詞典，⻓⽂", "汉语大词典长文"),
+            ("汉 字　与\n字", "汉字与字"),
+            ("שָׁלוֹם עוֹלָם", "שלום עולם"),
+            ("قَالَ الكتـــاب ـ", "قال الكتاب"),
+            ("за́мок", "замок"),
+            ("ΑΘΗΝΑ", "Αθήνα"),
+            ("ราคา ๓๔๕ บาท ٣٤٥ ३४५", "ราคา 345 บาท 345 345"),
+            ("a&nbsp;b AT&amp;T &#20013;&#x6587;", "a b AT&T 中文"),
         ] {
             assert_eq!(keys(left), keys(right), "{left} {right}");
         }

@@ -28,9 +28,9 @@ impl Measure {
         self.passage().div_ceil(2)
     }
 
-    /// Returns the least weight of a run that continues a passage behind a gap: a quarter.
+    /// Returns the least weight of a run that continues a passage behind a gap: a fifth.
     pub(super) fn step(self) -> u64 {
-        self.passage().div_ceil(4)
+        self.passage().div_ceil(5)
     }
 
     /// Returns the weight of the runs that find candidates: three quarters.

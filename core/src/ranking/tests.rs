@@ -6,12 +6,13 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 
 use super::*;
+use crate::Version;
 use crate::{Normalize, Pipeline, Settings, Tie, TokenHash, Tokenizer, Votes, Weights};
 
 fn pipeline() -> Pipeline {
     Pipeline::new(Settings {
         normalize: Normalize::NfkcCasefold,
-        tokenizer: Tokenizer::new("whitespace", 1, None, None, Default::default()).unwrap(),
+        tokenizer: Tokenizer::new("whitespace", 1, None, None, Default::default(), Version::Three).unwrap(),
         weights: Weights::Log,
         top: None,
         scale: None,

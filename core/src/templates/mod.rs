@@ -20,7 +20,7 @@ use crate::differences::write_number;
 use crate::hash::{KeyMap, token_key};
 use crate::near::TextOf;
 use crate::normalize::Normalize;
-use crate::words::{Piece, each_piece};
+use crate::words::{Hangul, Piece, each_piece};
 use alignment::{NONE, align};
 
 /// Different members that a template has at least.
@@ -58,22 +58,22 @@ fn words(text: &str, mut place: impl FnMut(usize, usize)) -> Vec<u64> {
     let (mut number, mut buffer, mut lower) = (String::new(), String::new(), String::new());
     // Folding ASCII moves nothing; other words are folded one by one, to know where they stand.
     let folded = text.is_ascii();
-    let text = if folded { Normalize::NfkcCasefold.apply(text, &mut lower) } else { text };
+    let text = if folded { Normalize::Standard.apply(text, &mut lower) } else { text };
     let mut end = 0;
-    each_piece(text, |piece| {
-        let (Piece::Word(part) | Piece::Run(part) | Piece::Letters(part)) = piece;
+    each_piece(text, Hangul::Words, |piece| {
+        let (Piece::Word(part) | Piece::Hangul(part) | Piece::Run(part) | Piece::Letters(part)) = piece;
         let start = part.as_ptr() as usize - text.as_ptr() as usize;
         let mut push = |word: &str, start: usize, length: usize| {
-            let word = if folded { word } else { Normalize::NfkcCasefold.apply(word, &mut buffer) };
+            let word = if folded { word } else { Normalize::Standard.apply(word, &mut buffer) };
             keys.push(token_key(word));
             place(start, start + length);
         };
         match piece {
-            Piece::Word(word) if is_number(word, &text[end..start]) => {
+            Piece::Word(word) | Piece::Hangul(word) if is_number(word, &text[end..start]) => {
                 write_number(&mut number, &text[end..start], end > 0, word);
                 push(&number, start, word.len());
             }
-            Piece::Word(word) => push(word, start, word.len()),
+            Piece::Word(word) | Piece::Hangul(word) => push(word, start, word.len()),
             Piece::Run(run) | Piece::Letters(run) => {
                 run.char_indices().for_each(|(at, c)| push(&run[at..at + c.len_utf8()], start + at, c.len_utf8()));
             }

@@ -186,7 +186,8 @@ class PassageOptions:
         metavar="N",
         min=0,
         max=16,
-        help="Changed words in a row that do not end a passage. [default: 2]",
+        help="Changed words in a row that do not end a passage; twice as many characters in "
+        "scripts without spaces. [default: 2]",
     )
 
 

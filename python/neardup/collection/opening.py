@@ -12,7 +12,7 @@ from pathlib import Path
 from neardup.collection.errors import CollectionError, LockedCollectionError, corrupt
 from neardup.collection.schema import CollectionSettings
 from neardup.collection.store import DATABASE, Store
-from neardup.text.recipe import VERSION, Recipe
+from neardup.text.recipe import VERSIONS, Recipe
 
 LOCK_NAME = "lock"
 SUFFIX = ".neardup"
@@ -93,11 +93,11 @@ def recorded_recipe(folder: Path, settings: CollectionSettings) -> Recipe:
     """Return the recipe of a collection; raise if this version of neardup would compute other
     fingerprints."""
     version = settings.recipe.partition(" ")[0]
-    if version != f"neardup{VERSION}":
+    if version not in {f"neardup{known}" for known in VERSIONS}:
         raise CollectionError(
             f"{folder}: its recipe has version {version.removeprefix('neardup')}, and this neardup "
-            f"has version {VERSION}; export it with the neardup that created it (neardup index "
-            f"export {folder} -o all.jsonl) and add that file to a new collection"
+            f"has {' and '.join(map(str, VERSIONS))}; export it with the neardup that created it "
+            f"(neardup index export {folder} -o all.jsonl) and add that file to a new collection"
         )
     try:
         recipe = Recipe.from_toml(settings.recipe_toml, folder)

@@ -85,7 +85,8 @@ class RunTerms:
     ) -> None:
         self.minimum = minimum
         self._views = views
-        self.identity = "runs of {} words or {} characters".format(*minimum)
+        # Names the form in which words are equal: files of another one are written anew.
+        self.identity = "runs of {} words or {} characters, standard".format(*minimum)
         if views:
             self.identity += " of what is read of responses"
 

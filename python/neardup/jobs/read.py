@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 # Version of the files of a work folder.
-VERSION = 7
+VERSION = 8
 # Batches read ahead of the one that is fingerprinted.
 PREFETCHED_BATCHES = 2
 # How long to wait for the reading thread when it is not needed any more.

@@ -110,7 +110,8 @@ def check_sketches(path: str, recipe: Recipe) -> None:
     if others:
         raise ValueError(
             f"{path}: sketches of another recipe: {others[0]}; this job has {recipe.identity}; "
-            "use the recipe of the sketches, or make them again"
+            "use the recipe of the sketches (of neardup2 one with version = 2, such as default-2), "
+            "or make them again"
         )
     if "text" not in names:
         raise ValueError(

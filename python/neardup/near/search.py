@@ -88,7 +88,7 @@ class SearchIndex(Searchable):
 
     >>> index = SearchIndex.build(["the cat sat on the mat", "we all scream"], ids=["a", "b"])
     >>> index.search("we scream", n=1).to_pylist()
-    [{'id': 'b', 'score': 0.8164965809277261, 'distance': 0}]
+    [{'id': 'b', 'score': 0.8164965809277261, 'distance': 28}]
     """
 
     def __init__(

@@ -7,7 +7,6 @@ passage that two texts share. Punctuation and spaces can be ignored by a `Fold`.
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -16,6 +15,7 @@ from difflib import Match, SequenceMatcher
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from neardup import _core
 from neardup.text.comparison import Passage
 
 # Steps for one pair of texts, about a tenth of a second.
@@ -368,4 +368,4 @@ def _fold_word(word: str) -> str:
     """Normalise a word as passages do; punctuation becomes empty."""
     if not any(map(str.isalnum, word)):
         return ""
-    return unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+    return _core.standard_form(word).replace("’", "'")

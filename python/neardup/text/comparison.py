@@ -1,7 +1,7 @@
 """Comparison of two texts: exact cosine, distance, the passages they share, and a verdict.
 
 Passages are counted in words; where a script has no spaces, a character counts as a word. Words are
-equal after NFKC normalization and case folding; punctuation, spaces and line breaks are ignored.
+equal in the form `normalize="standard"`; punctuation, spaces and line breaks are ignored.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ DEFAULT_SIMILARITY = 0.85
 DEFAULT_MIN_WORDS = 6
 # The usual limit of Chinese plagiarism checkers.
 DEFAULT_MIN_CHARS = 13
+# Measured in docs/copying.md.
 DEFAULT_BRIDGE = 2
 # In seconds.
 DEFAULT_DEADLINE = 10.0
@@ -52,11 +53,11 @@ TOLD_WORDS = 0.25
 # From this share of characters of scripts without spaces on, nobody would count words, or of words,
 # nobody would count characters.
 ONE_UNIT = 0.9
-# All characters of scripts without spaces are among these; none is usual in Latin, Greek, Cyrillic,
-# Hebrew, Arabic, Indic or Korean text.
+# All characters of scripts without spaces are among these, or written as references of HTML; none
+# is usual in Latin, Greek, Cyrillic, Hebrew, Arabic, Indic or Korean text.
 _MAYBE_CHARACTERS = re.compile(
     "[\u0e00-\u1cff\u2e80-\uabff\uf900-\ufaff\uff66-\uff9f\U00011000-\U0001efff"
-    "\U00020000-\U0003ffff]"
+    "\U0001f200-\U0001f2ff\U00020000-\U0003ffff]|&#"
 )
 
 
@@ -333,8 +334,9 @@ def shared(
     min_words  minimum number of equal words of a passage
     min_chars  minimum number of equal characters, where a script has no spaces. In mixed text the
                two add up: three of six words and seven of thirteen characters are enough
-    bridge     maximum number of changed words, on either side, in a gap inside a passage. The
-               longest run without a gap has at least half of the minimum, the others a quarter
+    bridge     maximum number of changed words, on either side, in a gap inside a passage; twice as
+               many characters, where a script has no spaces. The longest run without a gap has at
+               least half of the minimum, the others a fifth
     deadline   seconds after which the result may be coarse; None for no limit
 
     >>> found = shared("he said the cat sat on the old mat", "The cat sat on the very old mat")

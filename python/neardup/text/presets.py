@@ -31,6 +31,9 @@ def _http(purpose: str, **views: float) -> Preset:
 
 PRESETS: dict[str, Preset] = {
     "default": Preset("any text, any language: words, or characters and pairs, 128 bits", {}),
+    "default-2": Preset(
+        "the default of version 2, for collections that were made with it", {"version": 2}
+    ),
     "simhash": Preset(
         "as the PyPI package simhash: character 4-grams, md5",
         {

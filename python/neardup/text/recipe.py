@@ -24,7 +24,8 @@ from neardup.text.presets import HTTP_VIEWS, PRESETS
 from neardup.text.views import Viewing, ViewWeights, check_masks
 from neardup.text.vocabulary import Idf, Stopwords
 
-Normalize = Literal["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
+Version = Literal[2, 3]
+Normalize = Literal["standard", "fold", "nfkc_casefold", "nfkc", "casefold", "lower", "none"]
 Tokens = Literal[
     "words", "chars", "jieba", "jieba-keywords", "whitespace", "lines", "regex", "http"
 ]
@@ -35,7 +36,8 @@ Votes = Literal["exact", "signed-float", "half-float"]
 HashFunction = Callable[[str], int | bytes]
 
 # Part of every identity: increase it with any change that alters fingerprints.
-VERSION = 2
+VERSION: Version = 3
+VERSIONS: tuple[int, ...] = get_args(Version)
 MIN_BITS, MAX_BITS = 8, 512
 _MAX_HASH_BITS = {"md5": 128, "md5-first": 128, "lookup3": 64, "lookup3-yanyiwu": 64}
 MAX_NGRAM = 1000
@@ -46,10 +48,16 @@ MAX_SCALE = 1e9
 class Recipe:
     """The settings that turn a text into a fingerprint.
 
-    normalize     "nfkc_casefold": Unicode compatibility form and case folding, invisible characters
-                  dropped; "nfkc", "casefold", "lower", "none"
-    tokens        "words": Unicode words; where a script has no spaces, characters and pairs (Han,
-                  Kana) or windows of two and of six letters (Thai, Lao, Tibetan, Burmese, Khmer);
+    version       3, or 2 for fingerprints made before version 3: what "words" and "log-length" mean
+    normalize     "standard", the default of version 3: Unicode compatibility form and case folding,
+                  invisible characters dropped; optional marks (Arabic, Hebrew, Greek, Cyrillic),
+                  digits of any script, traditional characters, spaces between Han characters and
+                  HTML entities make no difference; "fold": nor do accents and spellings of Arabic
+                  letters; "nfkc_casefold", the default of version 2; "nfkc"; "casefold"; "lower";
+                  "none"
+    tokens        "words": Unicode words; words and pairs of syllables (Korean); where a script has
+                  no spaces, characters and pairs (Han, Kana) or windows of two and of six letters
+                  (Thai, Lao, Tibetan, Burmese, Khmer);
                   "chars"; "jieba"; "jieba-keywords"; "whitespace"; "lines"; "regex";
                   "http": lines of a view of an HTTP response, made by `neardup.http`
     ngram         number of neighbouring tokens joined to one
@@ -57,9 +65,10 @@ class Recipe:
                   keep, for "chars"
     dictionary    jieba user dictionary: a file, or lines of "word [frequency [tag]]"
     stopwords     "en", "zh", "en+zh", a file with a word a line, or an iterable of words
-    weights       "log" = 1 + ln tf, in sixteenths; "log-length": the same, halved for each letter
-                  below five, so that short, common words weigh less. Tokens with a digit or Hangul
-                  count in full; scripts without spaces have factors of their own; "tf"; "binary";
+    weights       "log" = 1 + ln tf, in sixteenths; "log-length": the same, less for words short of
+                  five letters, which are the common ones, unless the text itself is short, and for
+                  the parts of Korean and of scripts without spaces; more for numbers in texts of
+                  some dozen words; "tf"; "binary";
                   "frequency" = tf / all tokens; "tfidf" with `idf`; "shares" with tokens "http":
                   "log-length" within each view, then each view scaled to its weight in `views`
     idf           "jieba", or document frequencies learned by `Recipe.fit`
@@ -79,7 +88,8 @@ class Recipe:
                   with tokens "http"
     """
 
-    normalize: Normalize = "nfkc_casefold"
+    version: Version = VERSION
+    normalize: Normalize | None = None
     tokens: Tokens = "words"
     ngram: int = 1
     pattern: str | None = None
@@ -98,6 +108,10 @@ class Recipe:
     masks: Iterable[str] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "version", check_int("version", self.version, 2, VERSION))
+        if self.normalize is None:
+            default = "nfkc_casefold" if self.version == 2 else "standard"
+            object.__setattr__(self, "normalize", default)
         stopwords = Stopwords.of(self.stopwords)
         object.__setattr__(self, "stopwords", stopwords if stopwords and stopwords.words else None)
         object.__setattr__(self, "dictionary", _dictionary_lines(self.dictionary))
@@ -217,8 +231,8 @@ class Recipe:
     def identity(self) -> str:
         """All settings that affect a fingerprint, in one line; only fingerprints of equal
         identities can be compared."""
-        parts = [f"neardup{VERSION}"]
-        for field in dataclasses.fields(self):
+        parts = [f"neardup{self.version}"]
+        for field in dataclasses.fields(self)[1:]:
             value = getattr(self, field.name)
             if value is None or (field.name in ("ngram", "min_features") and value == 1):
                 continue
@@ -263,7 +277,8 @@ class Recipe:
         lines = cast(tuple[str, ...] | None, self.dictionary)
         idf = self.idf
         return _core.Pipeline(
-            normalize=self.normalize,
+            version=self.version,
+            normalize=cast(str, self.normalize),
             tokens=self.tokens,
             ngram=self.ngram,
             pattern=self.pattern,
@@ -301,7 +316,7 @@ class Recipe:
             )
         import tomli_w
 
-        settings: dict[str, Any] = {"version": VERSION}
+        settings: dict[str, Any] = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if isinstance(value, Stopwords):
@@ -332,11 +347,12 @@ class Recipe:
             settings = tomllib.loads(content)
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"{os.fspath(path)} is not a TOML file: {error}") from None
-        version = settings.pop("version", VERSION)
-        if version != VERSION:
+        version = settings.get("version", VERSION)
+        if type(version) is not int or version not in VERSIONS:
             raise ValueError(
                 f"{os.fspath(path)} is of version {version!r}; this neardup reads "
-                f"version {VERSION}; create the recipe again, then recompute its fingerprints"
+                f"{' and '.join(map(str, VERSIONS))}; leave the version out for a recipe of "
+                f"version {VERSION}, or use the neardup that wrote the file"
             )
         preset = settings.pop("preset", None)
         known = {field.name for field in dataclasses.fields(cls)}

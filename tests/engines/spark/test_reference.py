@@ -62,18 +62,18 @@ def test_removed_rows_are_those_of_the_local_engine(
 
 def test_the_first_of_two_rows_as_near_by_radius(spark: Any) -> None:
     lorem = "the order with this number was sent to you today and will arrive within five days"
-    reference: Texts = [f"{lorem} {at}" for at in range(4)]
+    reference: Texts = [f"{lorem} {at}" for at in (22, 30, 26, 23)]
     frame = frame_of(spark, reference, partitions=1, seed=6)
     found = listed(sp.against(frame_of(spark, [lorem]), frame, radius=30).removed.toArrow())
-    # 0 and 2 are 16 bits away, the others more.
-    assert [row[:3] for row in found] == [(0, 0, 16)]
+    # 0 and 2 are 12 bits away, the others more.
+    assert [row[:3] for row in found] == [(0, 0, 12)]
     assert found == expected_against(reference, [lorem], {"radius": 30})
     # All are equally similar: the distance decides, then the order.
     reference = [reference[at] for at in (1, 0, 2, 3)]
     found = listed(
         sp.against(frame_of(spark, [lorem]), frame_of(spark, reference)).removed.toArrow()
     )
-    assert [row[:3] for row in found] == [(0, 1, 16)]
+    assert [row[:3] for row in found] == [(0, 1, 12)]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_sketches_are_kept_as_parquet(
 
 def test_other_sketches_are_refused(spark: Any) -> None:
     frame = frame_of(spark, ["one two three four", "one two three five"])
-    with pytest.raises(ValueError, match=r"another recipe: neardup2 .*this request has neardup2"):
+    with pytest.raises(ValueError, match=r"another recipe: neardup3 .*this request has neardup3"):
         sp.against(frame, sp.sketches(frame, texts=True), recipe=Recipe(bits=64))
     with pytest.raises(ValueError, match=r"without texts.*reference_texts=.*texts=True"):
         sp.against(frame, sp.sketches(frame))
@@ -106,6 +106,17 @@ def test_other_sketches_are_refused(spark: Any) -> None:
     named = frame.select("text", frame["named"].alias("id"))
     with pytest.raises(TypeError, match=r"of type bigint, ids of the reference of type string"):
         sp.against(frame, named)
+
+
+def test_sketches_of_version_2(spark: Any) -> None:
+    frame = frame_of(spark, ["one two three four", "five six seven eight"])
+    old = sp.sketches(frame, texts=True, recipe="default-2")
+    with pytest.raises(ValueError, match=r"neardup2 .*this request has neardup3 .*Use the recipe"):
+        sp.against(frame, old)
+    with pytest.raises(ValueError, match=r"neardup2 .*this request has neardup3 .*Use the recipe"):
+        sp.against(frame, old.union(sp.sketches(frame, texts=True)))
+    found = sp.against(frame, old, recipe="default-2")
+    assert found.counts() == {"kept": 0, "removed": 2, "unreadable": 0}
 
 
 A = "the quick brown fox jumps over the lazy dog near the river bank today"
@@ -171,9 +182,16 @@ def test_a_job_against_a_table_of_sketches(spark: Any, tmp_path: Path, engine: A
 
     assert (run().kept, run().removed) == (1, 1)
     assert json.loads(kept.read_text(encoding="utf-8"))["id"] == "new"
-    expected = r"\.parquet: sketches of another recipe: neardup2.*; use the recipe of the sketches"
+    expected = r"\.parquet: sketches of another recipe: neardup3.*; use the recipe of the sketches"
     with pytest.raises(ValueError, match=expected):
         run(recipe="simhash")
+    expected = r"sketches of another recipe: neardup3.*; this job has neardup2.*; use the recipe of"
+    with pytest.raises(ValueError, match=expected):
+        run(recipe="default-2")
+    shutil.rmtree(old)
+    sp.sketches(documents, texts=True, recipe="default-2").write.parquet(str(old))
+    second = run(recipe="default-2")
+    assert (second.kept, second.removed) == (1, 1)
     shutil.rmtree(old)
     sp.sketches(documents).write.parquet(str(old))
     with pytest.raises(ValueError, match=r"sketches without texts, which a job has to comp"):

@@ -144,9 +144,8 @@ def test_a_check_says_what_differs_and_insists_on_it(
     other = text.replace("should", "should not") + " for 5 days"
     with httpx.Client(base_url=serve(), follow_redirects=True) as client:
         client.post("/v1/documents", json=[{"id": f"not-{n}", "text": other} for n in range(11)])
-        client.post(
-            "/v1/documents", json={"id": "same", "text": f"{text} and eat breakfast together"}
-        )
+        longer = f"{text} and eat breakfast together at home in the morning"
+        client.post("/v1/documents", json={"id": "same", "text": longer})
         fields = [("text", (None, text)), ("similarity", (None, "0.7"))]
         plain = client.post("/check", files=fields)
         found = client.get(f"/check.json?{plain.url.query.decode()}").json()

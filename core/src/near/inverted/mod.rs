@@ -316,6 +316,7 @@ mod tests {
     use super::vectors::SLOT_BITS;
     use super::*;
     use crate::Linkage;
+    use crate::Version;
     use crate::near::{Links, Plan, SKETCH_BYTES, Sketch, twins};
     use crate::{Normalize, Settings, Tie, TokenHash, Tokenizer, Votes, Weights};
     use proptest::prelude::*;
@@ -325,7 +326,7 @@ mod tests {
     fn pipeline(weights: Weights) -> Pipeline {
         Pipeline::new(Settings {
             normalize: Normalize::NfkcCasefold,
-            tokenizer: Tokenizer::new("words", 1, None, None, Default::default()).unwrap(),
+            tokenizer: Tokenizer::new("words", 1, None, None, Default::default(), Version::Three).unwrap(),
             weights,
             top: None,
             scale: None,

@@ -472,8 +472,8 @@ def _check_identity(table: DataFrame, request: SparkRequest) -> None:
         if identity != request.recipe.identity:
             raise ValueError(
                 f"the sketches of the reference were made with another recipe: {identity}; "
-                f"this request has {request.recipe.identity}. Use the recipe of the sketches, or "
-                "make them again"
+                f"this request has {request.recipe.identity}. Use the recipe of the sketches (of "
+                'neardup2 one with version=2, such as "default-2"), or make them again'
             )
     own = ",".join(request.question.distinguish) or None
     for aspects in (value or None for value in made.column(1).to_pylist()):

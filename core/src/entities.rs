@@ -1,6 +1,7 @@
 //! Character references: `&amp;`, `&#38;`, `&#x26;`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::memchr;
 
@@ -101,7 +102,7 @@ const WINDOWS: [u16; 32] = [
 ];
 
 /// Returns a text with its references replaced by what they stand for.
-pub(super) fn decoded(text: &str) -> Cow<'_, str> {
+pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     let Some(first) = memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..first]);
@@ -124,8 +125,43 @@ pub(super) fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Returns a text with its complete references, those that end with a semicolon, replaced by what they stand for. One
+/// that was written twice, as in `&amp;nbsp;`, counts too.
+pub(crate) fn decoded_strictly(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut copied = 0;
+    for (place, character) in complete_references(text) {
+        out.push_str(&text[copied..place.start]);
+        out.push(character);
+        copied = place.end;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+/// Yields the places of complete references, and what they stand for.
+pub(crate) fn complete_references(text: &str) -> impl Iterator<Item = (Range<usize>, char)> {
+    let complete =
+        |from: usize| reference(&text[from..]).filter(|&(_, length)| text.as_bytes()[from + length - 1] == b';');
+    let mut done = 0;
+    memchr::memchr_iter(b'&', text.as_bytes()).filter_map(move |at| {
+        let (mut character, length) = complete(at).filter(|_| at >= done)?;
+        done = at + length;
+        // What follows an ampersand that stands for itself may be the rest of a reference.
+        while character == '&'
+            && let Some((rest, length)) = complete(done - 1)
+        {
+            (character, done) = (rest, done - 1 + length);
+        }
+        Some((at..done, character))
+    })
+}
+
 /// Returns the character that a reference at the very beginning stands for, and the length of the reference.
-pub(super) fn reference(text: &str) -> Option<(char, usize)> {
+pub(crate) fn reference(text: &str) -> Option<(char, usize)> {
     let bytes = text.as_bytes();
     if bytes.get(1) == Some(&b'#') {
         return numeric(bytes);
